@@ -16,7 +16,7 @@ from yukon_env.errors import DealError
 
 MAX_DEAL = 2**63
 SPLITS: dict[str, range] = {
-    "test": range(0, 10_000),
+    "test": range(10_000),
     "validation": range(10_000, 20_000),
     "train": range(20_000, MAX_DEAL),
 }
@@ -108,14 +108,19 @@ def check_deck(deck: Sequence[int] | np.ndarray) -> np.ndarray:
     """
     cards = np.asarray(deck)
     if cards.shape != (N_CARDS,) or not np.issubdtype(cards.dtype, np.integer):
-        raise DealError(f"a deck holds {N_CARDS} card numbers; this has shape {cards.shape}, {cards.dtype}")
+        raise DealError(
+            f"a deck holds {N_CARDS} card numbers; this has shape {cards.shape}, {cards.dtype}"
+        )
     outside = cards[(cards < 0) | (cards >= N_CARDS)]
     if outside.size:
         raise DealError(f"a deck holds the card numbers 0 to 51; {outside[0]} is none")
     counts = np.bincount(cards, minlength=N_CARDS)
     if counts.max() > 1:
         twice, missing = int(counts.argmax()), int(counts.argmin())
-        raise DealError(f"the deck holds {card_text(twice)} {counts[twice]} times and lacks {card_text(missing)}")
+        raise DealError(
+            f"the deck holds {card_text(twice)} {counts[twice]} times "
+            f"and lacks {card_text(missing)}"
+        )
     return cards.astype(np.uint8)
 
 

@@ -7,7 +7,7 @@ of a board) reads it, so a new game needs a new declaration and no other code.
 from dataclasses import dataclass
 from typing import Literal
 
-from yukon_env.cards import N_CARDS, N_RANKS, RANKS
+from yukon_env.cards import N_CARDS, N_RANKS
 from yukon_env.errors import VariantError
 
 N_COLUMNS = 7
@@ -63,7 +63,9 @@ class Variant:
         if self.stock < 0:
             raise VariantError(f"{self.key}: the columns take {N_CARDS - self.stock} of 52 cards")
         if (self.stock > 0) != (self.draw > 0):
-            raise VariantError(f"{self.key}: {self.stock} cards are left for a stock, draw is {self.draw}")
+            raise VariantError(
+                f"{self.key}: {self.stock} cards are left for a stock, draw is {self.draw}"
+            )
         if self.redeals is not None and not 0 <= self.redeals <= 100:
             raise VariantError(f"{self.key}: redeals must be None or 0 to 100, not {self.redeals}")
 

@@ -1,0 +1,1 @@
+"""The rules, compiled; no Gymnasium in here."""

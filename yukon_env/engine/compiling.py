@@ -26,7 +26,10 @@ def kernel(function: Callable) -> Callable[..., Any]:
     if not config.DISABLE_JIT:
         # Numba has no public way to say what a cached function depends on.
         files = compiled._cache._cache_file
-        files._source_stamp = (files._source_stamp, source_stamp(Path(function.__code__.co_filename).parent))
+        files._source_stamp = (
+            files._source_stamp,
+            source_stamp(Path(function.__code__.co_filename).parent),
+        )
     return compiled
 
 

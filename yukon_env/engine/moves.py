@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from yukon_env.cards import N_CARDS, N_RANKS, N_SUITS
+from yukon_env.engine.compiling import kernel
 from yukon_env.engine.state import (
     DEAL,
     FACE_UP,
@@ -352,3 +353,17 @@ def _redeal(game):
     if game.redeals_left != UNLIMITED:
         game.redeals_left -= 1
         game.key -= CARD_WORDS[NO_CARD]
+
+
+@kernel
+def deal_games(games, rules, decks):
+    """Lays out each game (GAME, (n,)) on its deck (uint8, (n, 52))."""
+    for index in range(len(games)):
+        deal(games[index], rules[0], decks[index])
+
+
+@kernel
+def play_games(games, rules, actions):
+    """Plays in each game (GAME, (n,)) its action (int64, (n,)), which must be legal."""
+    for index in range(len(games)):
+        play(games[index], rules[0], actions[index])

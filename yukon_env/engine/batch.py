@@ -1,0 +1,218 @@
+"""Many games at once, with their episodes, into buffers that the caller owns.
+
+An environment of one game and one of thousands call the same kernels on arrays of another
+length, so the rules of an episode (new deals, reward, endings, illegal actions) are written once.
+"""
+
+import numpy as np
+from numba import njit
+
+from yukon_env.cards import N_CARDS
+from yukon_env.deals import draw_deal, fill_deck, next_below
+from yukon_env.engine.compiling import kernel
+from yukon_env.engine.moves import deal, is_legal, is_won, play
+from yukon_env.engine.state import N_ACTIONS, NO_CARD, POSITION, ROW, STOCK, ZONE
+from yukon_env.variants import N_COLUMNS
+
+EPISODE = np.dtype(
+    (
+        np.record,
+        np.dtype(
+            [
+                # The random stream that deals are drawn from (see `deals.next_word`).
+                ("stream", np.uint64, (1,)),
+                # The deal being played; BY_HAND for a deck or board that somebody gave.
+                ("deal", np.int64),
+                ("steps", np.int64),
+                # What the last step gave.
+                ("reward", np.float64),
+                ("terminated", np.bool_),
+                ("truncated", np.bool_),
+                ("illegal", np.bool_),
+                ("won", np.bool_),
+            ],
+            align=True,
+        ),
+    )
+)
+BY_HAND = -1
+
+SETTINGS = np.dtype(
+    (
+        np.record,
+        np.dtype(
+            [
+                ("perfect_information", np.bool_),
+                ("terminate_illegal", np.bool_),
+                # Whether a step deals a game that is over anew, instead of playing it.
+                ("reset_on_step", np.bool_),
+                # Steps after which a game is truncated.
+                ("max_steps", np.int64),
+                # Weight and discount of the potential-based shaping reward.
+                ("shaping", np.float64),
+                ("discount", np.float64),
+                # A `deals.DealSource` without its pool.
+                ("first_deal", np.int64),
+                ("n_deals", np.int64),
+            ],
+            align=True,
+        ),
+    )
+)
+
+
+@kernel
+def draw_games(games, episodes, rules, settings, pool, which):
+    """Starts a new episode, on a deal drawn from the episode's own stream, where `which` says so.
+
+    Args:
+        games: GAME, shape (n,).
+        episodes: EPISODE, shape (n,).
+        rules: RULES, shape (1,).
+        settings: SETTINGS, shape (1,).
+        pool: int64: the deal numbers to draw from; empty when the settings give a range.
+        which: bool, shape (n,).
+    """
+    deck = np.empty(N_CARDS, np.uint8)
+    scratch = np.empty(1, np.uint64)
+    for index in range(len(games)):
+        if which[index]:
+            _draw_game(games[index], episodes[index], rules[0], settings[0], pool, deck, scratch)
+
+
+@kernel
+def step_games(
+    games, episodes, rules, settings, pool, actions, observations, masks, start, stop
+):  # fmt: skip
+    """Plays one action in each game from `start` to `stop` and writes what is seen after it.
+
+    Args:
+        games: GAME, shape (n,).
+        episodes: EPISODE, shape (n,).
+        rules: RULES, shape (1,).
+        settings: SETTINGS, shape (1,).
+        pool: int64: the deal numbers to draw from; empty when the settings give a range.
+        actions: int64, shape (n,); ignored where a game is dealt anew.
+        observations: int8, shape (n, 156): written, three numbers for each card.
+        masks: int8, shape (n, 417): written.
+        start: First game to step.
+        stop: The one after the last.
+    """
+    deck = np.empty(N_CARDS, np.uint8)
+    scratch = np.empty(1, np.uint64)
+    for index in range(start, stop):
+        game, episode = games[index], episodes[index]
+        if settings[0].reset_on_step and (episode.terminated or episode.truncated):
+            _draw_game(game, episode, rules[0], settings[0], pool, deck, scratch)
+        else:
+            _step_game(game, episode, rules[0], settings[0], actions[index])
+        _write_observation(game, settings[0].perfect_information, observations[index])
+        _write_mask(game, masks[index])
+
+
+@kernel
+def observe_games(games, settings, observations, masks, which):
+    """Writes observations (int8, (n, 156)) and masks (int8, (n, 417)) where `which` says so."""
+    for index in range(len(games)):
+        if which[index]:
+            perfect_information = settings[0].perfect_information
+            _write_observation(games[index], perfect_information, observations[index])
+            _write_mask(games[index], masks[index])
+
+
+@kernel
+def sample_actions(games, stream, actions):
+    """Draws an action (int64, (n,)) for each game, uniformly over its mask."""
+    for index in range(len(games)):
+        n_legal = int(games[index].n_legal)
+        if n_legal > 0:
+            actions[index] = games[index].legal[next_below(stream, n_legal)]
+        else:
+            actions[index] = next_below(stream, N_ACTIONS)
+
+
+@njit
+def _draw_game(game, episode, rules, settings, pool, deck, scratch):
+    episode.deal = draw_deal(episode.stream, settings.first_deal, settings.n_deals, pool)
+    fill_deck(episode.deal, deck, scratch)
+    deal(game, rules, deck)
+    start_episode(episode)
+
+
+@njit
+def start_episode(episode):
+    """Clears what the steps of the last episode left."""
+    episode.steps = 0
+    episode.reward = 0.0
+    episode.terminated = False
+    episode.truncated = False
+    episode.illegal = False
+    episode.won = False
+
+
+@njit
+def _step_game(game, episode, rules, settings, action):
+    """Plays an action if it is legal, and judges what came of it."""
+    was_over = game.n_legal == 0
+    legal = is_legal(game, action)
+    before = _potential(game, rules)
+    if legal:
+        play(game, rules, action)
+    episode.steps += 1
+    episode.illegal = not legal and not was_over
+    episode.won = is_won(game)
+    episode.terminated = game.n_legal == 0 or (episode.illegal and settings.terminate_illegal)
+    episode.truncated = not episode.terminated and episode.steps >= settings.max_steps
+    episode.reward = 1.0 if episode.won and not was_over else 0.0
+    if settings.shaping != 0.0 and not was_over:
+        # The potential of a terminal state is 0, or shaping would change the best policy: Ng,
+        # Harada and Russell, "Policy invariance under reward transformations", ICML 1999.
+        after = 0.0 if episode.terminated else _potential(game, rules)
+        episode.reward += settings.shaping * (settings.discount * after - before)
+
+
+@njit
+def _potential(game, rules):
+    """Progress, 0 to 1: cards up and cards revealed, of all that can be."""
+    hidden = 0
+    up = 0
+    for column in range(N_COLUMNS):
+        hidden += rules.hidden[column]
+    for suit in range(len(game.up)):
+        up += game.up[suit]
+    return (up + hidden - game.n_hidden) / (N_CARDS + hidden)
+
+
+@njit
+def _write_observation(game, perfect_information, observation):
+    for entry in range(ROW * N_CARDS):
+        observation[entry] = game.seen[entry]
+    if perfect_information:
+        _write_hidden(game, observation)
+
+
+@njit
+def _write_hidden(game, observation):
+    """Adds the true places of the hidden cards."""
+    for column in range(N_COLUMNS):
+        card = game.end[column]
+        position = game.seen[ROW * card + POSITION]
+        while card != NO_CARD:
+            observation[ROW * card + ZONE] = column
+            observation[ROW * card + POSITION] = position
+            position -= 1
+            card = game.beneath[card]
+    for index in range(game.n_waste, game.n_pile):
+        card = game.pile[index]
+        observation[ROW * card + ZONE] = STOCK
+        observation[ROW * card + POSITION] = index - game.n_waste
+
+
+@njit
+def _write_mask(game, mask):
+    if game.n_legal == 0:
+        mask[:] = 1
+        return
+    mask[:] = 0
+    for index in range(game.n_legal):
+        mask[game.legal[index]] = 1
