@@ -1,0 +1,854 @@
+"""Features of legal moves and of whole positions, seen with a player's eyes.
+
+Everything here is computed from the observation, the action mask and the variant's rules (who may
+lie on whom); which hidden card lies where is never known. Moves are described by what they do to
+the table: what they turn up, open, bury and free. A linear score over these features is the
+greedy player; a network can score them too.
+
+Words: a card's *parents* are the cards it may be moved onto, its *children* those that may be
+moved onto it. A face-up card of a column lies on its parent (it is *placed*), on another face-up
+card (a *misfit*), on a face-down card (a *key*: to move it turns that card), or on the bare table
+(a *base*). A card is *ready* when it is the next of its suit to go up. It is *playable* when a
+column takes it now. What a move *opens* is a card it makes a column's end, or a space; what it
+*closes* is an end or space that is gone after it.
+
+Sets of cards are 64-bit masks: bit c is card c.
+"""
+
+from enum import IntEnum, auto
+from functools import cache
+
+import numpy as np
+from numba import njit
+
+from agents.errors import AgentError
+from yukon_env.cards import N_CARDS, N_RANKS, N_SUITS
+from yukon_env.engine.compiling import kernel
+from yukon_env.engine.state import (
+    DEAL,
+    FOUNDATION,
+    N_ACTIONS,
+    NO_CARD,
+    POSITION,
+    ROW,
+    RULES,
+    STOCK,
+    WASTE,
+    ZONE,
+)
+from yukon_env.variants import KING, N_COLUMNS
+
+
+class MoveFeature(IntEnum):
+    """What is said of one move; counts are divided by about the largest usual count."""
+
+    # The foundations.
+    GOES_UP = 0  # 1 when the move is to a foundation
+    UP_SAFE = auto()  # it goes up, and all its children are up already
+    UP_EARLY = auto()  # it goes up with a child not up: share of the hidden cards still hidden
+    UP_LEAD = auto()  # it goes up: its rank above the lowest foundation, / 12
+    UP_CONTINUES = auto()  # it goes up, and the next of its suit can follow at once
+    RETURNS = auto()  # 1 when it comes back from a foundation
+    RETURN_RANK = auto()  # its rank then, / 12
+    # What it leaves.
+    TURNS = auto()  # it turns a hidden card up
+    TURNS_BENEATH = auto()  # it turns one: hidden cards of that column, that one counted, / 6
+    TURNS_LAST = auto()  # it turns the only hidden card of the column
+    TURN_OUTS = auto()  # it turns one: share of the unknown cards that would be ready or playable
+    SOURCE_HIDDEN = auto()  # it turns none: hidden cards of the column it leaves, / 6
+    LEAVES_PARENT = auto()  # the head lay on its parent: the move can be taken back
+    LEAVES_MISFIT = auto()  # the head lay on a face-up card that is no parent of it
+    EMPTIES = auto()  # the column it leaves becomes empty
+    EXPOSES_READY = auto()  # the face-up card it exposes is ready
+    FREES_READY = auto()  # ready cards that lay under the group, / 2
+    FREES_SOON = auto()  # cards one or two ranks from ready that lay under the group, / 4
+    FREES_KEY_PARENTS = auto()  # parents of unplayable keys that lay under the group, / 4
+    FREES_PARENTS = auto()  # parents of unplayable misfits that lay under the group, / 4
+    UNDOES_INVERSIONS = (
+        auto()
+    )  # pairs: a card under the group, a higher one of its suit in it, / 10
+    UNDOES_BLOCKS = auto()  # pairs: a key or misfit under the group, a parent of it in it, / 4
+    UNBLOCKS_KEY = auto()  # parents, in the group, of the key of the column it leaves
+    # The group.
+    GROUP_SIZE = auto()  # cards moved, / 10
+    GROUP_JOINTS = auto()  # cards of the group that lie on a parent in the group, / 10
+    HEAD_RANK = auto()  # rank of the head when it lands on a card, / 12
+    # What it covers.
+    FILLS = auto()  # it fills a space
+    FILLS_LAST = auto()  # it fills the only space
+    FILLS_RANK = auto()  # it fills a space: the rank of the head, / 12
+    TARGET_HIDDEN = auto()  # hidden cards of the column it lands on, / 6
+    TARGET_SIZE = auto()  # face-up cards of that column, / 10
+    TARGET_RUN = auto()  # cards at its end that each lie on a parent, / 10
+    TARGET_ORDERED = auto()  # that column is such a run from a king on the bare table
+    BURIES_READY = auto()  # like FREES_READY, of the cards now covered
+    BURIES_SOON = auto()
+    BURIES_KEY_PARENTS = auto()
+    BURIES_PARENTS = auto()
+    MAKES_INVERSIONS = auto()
+    MAKES_BLOCKS = auto()
+    BLOCKS_KEY = auto()
+    # What becomes playable by what it opens, or is playable no more by what it closes.
+    OPENS_KEYS = auto()  # keys, / 2
+    OPENS_MISFITS = auto()  # misfits, / 4
+    OPENS_BASES = auto()  # bases, / 2
+    OPENS_WASTE = auto()  # the top card of the waste
+    CLOSES_KEYS = auto()
+    CLOSES_MISFITS = auto()
+    CLOSES_BASES = auto()
+    CLOSES_WASTE = auto()
+    # The stock and the waste.
+    WASTE_USED = auto()  # it plays the top card of the waste
+    WASTE_NEXT_FITS = auto()  # it does, and the card under that is ready or playable
+    DEALS = auto()  # it deals from the stock
+    DEAL_BURIES = auto()  # it deals, while the top card of the waste is ready or playable
+    DEAL_OUTS = auto()  # it deals: chance that the card on top then is ready or playable
+    DEAL_LEFT = auto()  # it deals: cards left in the stock, / 24
+    REDEALS = auto()  # it makes the waste the stock again
+
+
+class TableFeature(IntEnum):
+    """What is said of a whole position, whatever the names of suits and columns."""
+
+    HIDDEN = 0  # hidden cards in the columns, / 21
+    UNKNOWN = auto()  # cards whose place is not known, / 24
+    SPACES = auto()  # empty columns, / 3
+    UP = auto()  # cards on the foundations, / 52
+    UP_1 = auto()  # cards on each foundation, the lowest first, / 13
+    UP_2 = auto()
+    UP_3 = auto()
+    UP_4 = auto()
+    HIDDEN_1 = auto()  # hidden cards of each column, the most first, / 6
+    HIDDEN_2 = auto()
+    HIDDEN_3 = auto()
+    HIDDEN_4 = auto()
+    HIDDEN_5 = auto()
+    HIDDEN_6 = auto()
+    HIDDEN_7 = auto()
+    FACE_UP = auto()  # face-up cards in the columns, / 52
+    PLACED = auto()  # those on their parent, / 52
+    MISFITS = auto()  # those on another face-up card, / 30
+    KEYS = auto()  # those on a hidden card, / 7
+    PLAYABLE_KEYS = auto()  # keys that a column takes now, / 7
+    PLAYABLE_MISFITS = auto()  # misfits that a column takes now, / 10
+    PLAYABLE_UNKNOWN = auto()  # share of the unknown cards that would be ready or playable
+    READY_SEEN = auto()  # ready cards that lie face up in a column, / 4
+    READY_ENDS = auto()  # ready cards that can go up now, / 4
+    INVERSIONS = auto()  # pairs in a column: a card, and above it a higher one of its suit, / 30
+    BLOCKS = auto()  # pairs in a column: a key or misfit, and above it a parent of it, / 15
+    STOCK = auto()  # cards in the stock, / 24
+    WASTE = auto()  # cards in the waste, / 24
+    WASTE_FITS = auto()  # the top card of the waste is ready or playable
+
+
+MOVE_FEATURES: tuple[str, ...] = tuple(feature.name.lower() for feature in MoveFeature)
+TABLE_FEATURES: tuple[str, ...] = tuple(feature.name.lower() for feature in TableFeature)
+N_MOVE_FEATURES = len(MOVE_FEATURES)
+N_TABLE_FEATURES = len(TABLE_FEATURES)
+
+_F = MoveFeature
+_T = TableFeature
+
+# Beneath a card: another card, NO_CARD (the bare table), or a face-down card.
+ON_HIDDEN = NO_CARD + 1
+MAX_HIDDEN = 21
+MAX_COLUMN = N_CARDS
+SOON_RANKS = 2
+NOTHING = np.uint64(0)
+ONE = np.uint64(1)
+
+_PAIRS = np.uint64(0x5555555555555555)
+_FOURS = np.uint64(0x3333333333333333)
+_BYTES = np.uint64(0x0F0F0F0F0F0F0F0F)
+_EACH_BYTE = np.uint64(0x0101010101010101)
+_S2, _S4, _S56 = np.uint64(2), np.uint64(4), np.uint64(56)
+
+# The rules as masks, so that a question about many cards is one operation.
+RELATIONS = np.dtype(
+    (
+        np.record,
+        np.dtype(
+            [
+                ("children", np.uint64, (N_CARDS + 1,)),
+                ("parents", np.uint64, (N_CARDS + 1,)),
+                # The lower cards of a card's suit.
+                ("lower", np.uint64, (N_CARDS,)),
+                # The cards that may start an empty column.
+                ("starters", np.uint64),
+                ("draw", np.int64),
+            ],
+            align=True,
+        ),
+    )
+)
+
+# The table as a player sees it.
+VIEW = np.dtype(
+    (
+        np.record,
+        np.dtype(
+            [
+                # Masks per column: all its face-up cards. Per face-up card: those beneath it.
+                ("column", np.uint64, (N_COLUMNS,)),
+                ("below", np.uint64, (N_CARDS,)),
+                # Masks of face-up cards in columns, by what they lie on.
+                ("placed", np.uint64),
+                ("misfits", np.uint64),
+                ("keys", np.uint64),
+                ("bases", np.uint64),
+                # Cards that at least one, and that at least two, ends or spaces would take.
+                ("takes", np.uint64),
+                ("takes_twice", np.uint64),
+                ("ends", np.uint64),
+                ("ready", np.uint64),
+                ("soon", np.uint64),
+                # Parents of the keys, and of the misfits, that nothing takes now.
+                ("key_parents", np.uint64),
+                ("misfit_parents", np.uint64),
+                ("unknown", np.uint64),
+                ("gone", np.uint64),  # on the foundations
+                # The card at each place; the card beneath a face-up card (or ON_HIDDEN, NO_CARD).
+                ("place", np.uint8, (N_COLUMNS, MAX_COLUMN)),
+                ("beneath", np.uint8, (N_CARDS,)),
+                # Placed cards up to and with this one: in its column, and without a gap.
+                ("joints", np.uint8, (N_CARDS,)),
+                ("run", np.uint8, (N_CARDS,)),
+                ("end", np.uint8, (N_COLUMNS,)),
+                ("key", np.uint8, (N_COLUMNS,)),
+                ("size", np.int64, (N_COLUMNS,)),
+                ("hidden", np.int64, (N_COLUMNS,)),
+                ("up", np.int64, (N_SUITS,)),
+                ("pile", np.uint8, (N_CARDS,)),
+                ("waste_top", np.int64),
+                ("waste_next", np.int64),
+                ("n_waste", np.int64),
+                ("n_stock", np.int64),
+                # The card that a deal would bring to the top of the waste, if it is known.
+                ("dealt_top", np.int64),
+                ("n_spaces", np.int64),
+                ("n_hidden", np.int64),
+                ("n_unknown", np.int64),
+            ],
+            align=True,
+        ),
+    )
+)
+
+
+# --------------------------------------------------------------------------------------------
+# Sets of cards
+# --------------------------------------------------------------------------------------------
+
+
+@njit
+def bit(card):
+    """The set of this one card."""
+    return ONE << np.uint64(card)
+
+
+@njit
+def bit_or_nothing(card):
+    """The set of this one card; empty for NO_CARD and ON_HIDDEN."""
+    return bit(card) if card < N_CARDS else NOTHING
+
+
+@njit
+def count(cards):
+    """How many cards are in a set; LLVM makes it one instruction."""
+    cards = cards - ((cards >> ONE) & _PAIRS)
+    cards = (cards & _FOURS) + ((cards >> _S2) & _FOURS)
+    return np.int64((((cards + (cards >> _S4)) & _BYTES) * _EACH_BYTE) >> _S56)
+
+
+@njit
+def has(cards, card):
+    """1 if the card is in the set, else 0; NO_CARD and ON_HIDDEN never are."""
+    return np.int64((cards >> np.uint64(card)) & ONE)
+
+
+def relations_of(rules: np.ndarray) -> np.ndarray:
+    """Returns rules (from `compile_rules`) as masks: an array of one record `RELATIONS`."""
+    return _relations_of_bytes(rules.tobytes())
+
+
+@cache
+def _relations_of_bytes(rules: bytes) -> np.ndarray:
+    record = np.frombuffer(rules, RULES)[0]
+    relations = np.zeros(1, RELATIONS)
+    for target in range(N_CARDS):
+        for card in {int(child) for child in record.children[target]} - {target}:
+            relations[0].children[target] |= bit(card)
+            relations[0].parents[card] |= bit(target)
+        suit, rank = divmod(target, N_RANKS)
+        relations[0].lower[target] = ((1 << rank) - 1) << (suit * N_RANKS)
+    relations[0].starters = sum(1 << int(card) for card in record.starters[: record.n_starters])
+    relations[0].draw = record.draw
+    relations.flags.writeable = False
+    return relations
+
+
+# --------------------------------------------------------------------------------------------
+# The view
+# --------------------------------------------------------------------------------------------
+
+
+@njit
+def look(seen, relations, view):
+    """Fills in the view of a position.
+
+    Args:
+        seen: int8, shape (156,) or longer: the observation, row after row.
+        relations: One record of dtype `RELATIONS`.
+        view: One record of dtype `VIEW`, overwritten.
+    """
+    _clear(view)
+    _read_rows(seen, view)
+    _count_cards(view)
+    for column in range(N_COLUMNS):
+        _read_column(relations, view, column)
+    for suit in range(N_SUITS):
+        _mark_ready(view, suit)
+    _find_places(relations, view)
+    _find_wanted(relations, view)
+    _read_pile(relations, view)
+
+
+@njit
+def _clear(view):
+    view.placed = view.misfits = view.keys = view.bases = NOTHING
+    view.takes = view.takes_twice = view.ends = NOTHING
+    view.ready = view.soon = view.unknown = view.gone = NOTHING
+    view.key_parents = view.misfit_parents = NOTHING
+    view.n_waste = view.n_spaces = 0
+    for column in range(N_COLUMNS):
+        view.size[column] = 0
+        view.hidden[column] = 0
+    for suit in range(N_SUITS):
+        view.up[suit] = 0
+    for index in range(N_CARDS):
+        view.pile[index] = NO_CARD
+
+
+@njit
+def _read_rows(seen, view):
+    """Puts every card whose place is known there; `hidden` counts face-up cards for now."""
+    for card in range(N_CARDS):
+        zone = seen[ROW * card + ZONE]
+        position = seen[ROW * card + POSITION]
+        if zone < 0:
+            view.unknown |= bit(card)
+        elif zone < N_COLUMNS:
+            view.place[zone, position] = card
+            view.size[zone] = max(view.size[zone], position + 1)
+            view.hidden[zone] += 1
+        elif zone == FOUNDATION:
+            view.up[card // N_RANKS] += 1
+            view.gone |= bit(card)
+        elif zone == WASTE:
+            view.n_waste += 1
+            view.pile[position] = card
+
+
+@njit
+def _count_cards(view):
+    """Counts hidden cards per column, and the cards of the stock."""
+    view.n_hidden = 0
+    view.n_stock = N_CARDS - view.n_waste
+    for column in range(N_COLUMNS):
+        view.hidden[column] = view.size[column] - view.hidden[column]
+        view.n_hidden += view.hidden[column]
+        view.n_stock -= view.size[column]
+    for suit in range(N_SUITS):
+        view.n_stock -= view.up[suit]
+    view.n_unknown = count(view.unknown)
+
+
+@njit
+def _read_column(relations, view, column):
+    """Walks up the face-up cards of a column: what each lies on, and all that lie beneath it."""
+    cards = NOTHING
+    under = NO_CARD if view.hidden[column] == 0 else ON_HIDDEN
+    joints = run = 0
+    view.key[column] = NO_CARD
+    for position in range(view.hidden[column], view.size[column]):
+        card = int(view.place[column, position])
+        this = bit(card)
+        view.below[card] = cards
+        view.beneath[card] = under
+        if under == ON_HIDDEN:
+            view.keys |= this
+            view.key[column] = card
+        elif under == NO_CARD:
+            view.bases |= this
+        elif has(relations.children[under], card):
+            view.placed |= this
+            joints += 1
+            run += 1
+        else:
+            view.misfits |= this
+            run = 0
+        view.joints[card] = joints
+        view.run[card] = run
+        cards |= this
+        under = card
+    view.column[column] = cards
+    view.end[column] = under if view.size[column] > 0 else NO_CARD
+
+
+@njit
+def _mark_ready(view, suit):
+    """Marks the next card of a suit to go up as ready, and those after it as soon."""
+    up = view.up[suit]
+    if up < N_RANKS:
+        view.ready |= bit(suit * N_RANKS + up)
+    for rank in range(up + 1, min(up + 1 + SOON_RANKS, N_RANKS)):
+        view.soon |= bit(suit * N_RANKS + rank)
+
+
+@njit
+def _find_places(relations, view):
+    """Finds which cards the ends and spaces would take, with one place and with a choice."""
+    for column in range(N_COLUMNS):
+        end = int(view.end[column])
+        if end == NO_CARD:
+            view.n_spaces += 1
+            taken = relations.starters & ~view.bases
+        else:
+            view.ends |= bit(end)
+            taken = relations.children[end] & ~view.column[column]
+        view.takes_twice |= view.takes & taken
+        view.takes |= taken
+
+
+@njit
+def _find_wanted(relations, view):
+    """Finds the parents of the keys and misfits that no end or space takes now."""
+    stuck_keys = view.keys & ~view.takes
+    stuck_misfits = view.misfits & ~view.takes
+    for column in range(N_COLUMNS):
+        for position in range(view.hidden[column], view.size[column]):
+            card = int(view.place[column, position])
+            if has(stuck_keys, card):
+                view.key_parents |= relations.parents[card]
+            if has(stuck_misfits, card):
+                view.misfit_parents |= relations.parents[card]
+
+
+@njit
+def _read_pile(relations, view):
+    """Notes the two top cards of the waste, and what is known of the next deal's top card."""
+    n = view.n_waste
+    view.waste_top = view.pile[n - 1] if n > 0 else NO_CARD
+    view.waste_next = view.pile[n - 2] if n > 1 else NO_CARD
+    view.dealt_top = NO_CARD
+
+
+@njit
+def _look_at_stock(seen, relations, view):
+    """Finds the card that a deal would bring to the top of the waste, if it has been seen."""
+    wanted = min(relations.draw, view.n_stock) - 1
+    for card in range(N_CARDS):
+        if seen[ROW * card + ZONE] == STOCK and seen[ROW * card + POSITION] == wanted:
+            view.dealt_top = card
+
+
+# --------------------------------------------------------------------------------------------
+# One move
+# --------------------------------------------------------------------------------------------
+
+
+@njit
+def describe_move(seen, relations, view, action, row):
+    """Writes the features of a move.
+
+    Args:
+        seen: int8, shape (156,) or longer: the observation, row after row.
+        relations: One record of dtype `RELATIONS`.
+        view: One record of dtype `VIEW`, filled in by `look`.
+        action: The action's number. What no player could do leaves the row zero.
+        row: float32, shape (N_MOVE_FEATURES,), overwritten.
+    """
+    row[:] = 0
+    if action == DEAL:
+        _describe_deal(seen, relations, view, row)
+        return
+    head = action >> 3
+    target = action & 7
+    source = int(seen[ROW * head + ZONE])
+    if source < 0 or source > WASTE:
+        return
+    group = _group(view, head, source)
+    opened, closed = _openings(relations, view, head, source, target)
+    _describe_change(view, bit(head), opened, closed, row)
+    if source < N_COLUMNS:
+        _describe_leaving(view, head, source, group, closed, row)
+    elif source == WASTE:
+        _describe_waste(view, row)
+    else:
+        row[_F.RETURNS] = 1
+        row[_F.RETURN_RANK] = (head % N_RANKS) / KING
+    if target == FOUNDATION:
+        _describe_going_up(relations, view, head, source, row)
+    else:
+        _describe_landing(view, head, target, row)
+        _describe_pairs(relations, view, head, source, target, group, row)
+
+
+@njit
+def _group(view, head, source):
+    """The set of cards that move with this head, itself included."""
+    if source < N_COLUMNS:
+        return view.column[source] & ~view.below[head]
+    return bit(head)
+
+
+@njit
+def _openings(relations, view, head, source, target):
+    """The sets of cards that would be taken by what the move opens, and by what it closes."""
+    opened = closed = NOTHING
+    if source < N_COLUMNS:
+        under = view.beneath[head]
+        if under == NO_CARD:
+            opened = relations.starters & ~view.bases
+        elif under != ON_HIDDEN:
+            opened = relations.children[under] & ~view.below[under]
+    elif target != FOUNDATION:
+        opened = relations.children[head]
+    if target != FOUNDATION:
+        end = view.end[target]
+        if end == NO_CARD:
+            closed = relations.starters & ~view.bases
+        else:
+            closed = relations.children[end] & ~view.column[target]
+    elif source < N_COLUMNS:
+        closed = relations.children[head] & ~view.column[source]
+    return opened, closed
+
+
+@njit
+def _describe_change(view, head, opened, closed, row):
+    """Counts the cards that gain their first place, and those that lose their only one."""
+    gain = opened & ~view.takes & ~head
+    loss = closed & view.takes & ~view.takes_twice & ~opened & ~head
+    waste = bit_or_nothing(view.waste_top)
+    row[_F.OPENS_KEYS] = count(gain & view.keys) / 2
+    row[_F.OPENS_MISFITS] = count(gain & view.misfits) / 4
+    row[_F.OPENS_BASES] = count(gain & view.bases) / 2
+    row[_F.OPENS_WASTE] = count(gain & waste)
+    row[_F.CLOSES_KEYS] = count(loss & view.keys) / 2
+    row[_F.CLOSES_MISFITS] = count(loss & view.misfits) / 4
+    row[_F.CLOSES_BASES] = count(loss & view.bases) / 2
+    row[_F.CLOSES_WASTE] = count(loss & waste)
+
+
+@njit
+def _describe_leaving(view, head, source, group, closed, row):
+    """What lies beneath the group in the column that it leaves."""
+    under = view.beneath[head]
+    hidden = view.hidden[source]
+    rest = view.below[head]
+    if under == ON_HIDDEN:
+        lost = closed & view.takes & ~view.takes_twice
+        row[_F.TURNS] = 1
+        row[_F.TURNS_BENEATH] = hidden / 6
+        row[_F.TURNS_LAST] = hidden == 1
+        row[_F.TURN_OUTS] = share_that_fits(view, view.takes & ~lost)
+    else:
+        row[_F.SOURCE_HIDDEN] = hidden / 6
+        row[_F.EXPOSES_READY] = has(view.ready, under)
+    row[_F.LEAVES_PARENT] = has(view.placed, head)
+    row[_F.LEAVES_MISFIT] = has(view.misfits, head)
+    row[_F.EMPTIES] = under == NO_CARD
+    row[_F.FREES_READY] = count(rest & view.ready) / 2
+    row[_F.FREES_SOON] = count(rest & view.soon) / 4
+    row[_F.FREES_KEY_PARENTS] = count(rest & view.key_parents) / 4
+    row[_F.FREES_PARENTS] = count(rest & view.misfit_parents) / 4
+    row[_F.GROUP_SIZE] = count(group) / 10
+    row[_F.GROUP_JOINTS] = (int(view.joints[view.end[source]]) - int(view.joints[head])) / 10
+
+
+@njit
+def share_that_fits(view, takes):
+    """The share of the unknown cards that are ready, or that these places take."""
+    return count(view.unknown & (takes | view.ready)) / max(view.n_unknown, 1)
+
+
+@njit
+def _describe_waste(view, row):
+    row[_F.WASTE_USED] = 1
+    row[_F.WASTE_NEXT_FITS] = has(view.takes | view.ready, view.waste_next)
+    row[_F.GROUP_SIZE] = 1 / 10
+
+
+@njit
+def _describe_going_up(relations, view, head, source, row):
+    suit, rank = head // N_RANKS, head % N_RANKS
+    safe = relations.children[head] & ~view.gone == NOTHING
+    row[_F.GOES_UP] = 1
+    row[_F.UP_SAFE] = safe
+    row[_F.UP_EARLY] = 0 if safe else view.n_hidden / MAX_HIDDEN
+    lowest = min(min(view.up[0], view.up[1]), min(view.up[2], view.up[3]))
+    row[_F.UP_LEAD] = (rank - lowest) / KING
+    if rank < KING:
+        can_go = view.ends | bit_or_nothing(view.waste_top)
+        if source < N_COLUMNS:
+            can_go |= bit_or_nothing(view.beneath[head])
+        elif source == WASTE:
+            can_go |= bit_or_nothing(view.waste_next)
+        row[_F.UP_CONTINUES] = has(can_go, suit * N_RANKS + rank + 1)
+
+
+@njit
+def _describe_landing(view, head, target, row):
+    """What is in the column that the group lands on."""
+    covered = view.column[target]
+    end = view.end[target]
+    if end == NO_CARD:
+        row[_F.FILLS] = 1
+        row[_F.FILLS_LAST] = view.n_spaces == 1
+        row[_F.FILLS_RANK] = (head % N_RANKS) / KING
+        return
+    row[_F.HEAD_RANK] = (head % N_RANKS) / KING
+    row[_F.TARGET_HIDDEN] = view.hidden[target] / 6
+    row[_F.TARGET_SIZE] = count(covered) / 10
+    row[_F.TARGET_RUN] = view.run[end] / 10
+    from_king = view.place[target, 0] % N_RANKS == KING and view.hidden[target] == 0
+    row[_F.TARGET_ORDERED] = from_king and view.run[end] + 1 == view.size[target]
+    row[_F.BURIES_READY] = count(covered & view.ready) / 2
+    row[_F.BURIES_SOON] = count(covered & view.soon) / 4
+    row[_F.BURIES_KEY_PARENTS] = count(covered & view.key_parents) / 4
+    row[_F.BURIES_PARENTS] = count(covered & view.misfit_parents) / 4
+
+
+@njit
+def _describe_pairs(relations, view, head, source, target, group, row):
+    """Counts pairs of a card beneath and a card of the group that are in each other's way."""
+    covered = view.column[target]
+    rest = NOTHING
+    made = undone = blocks_made = blocks_undone = 0
+    card = head
+    if source < N_COLUMNS:
+        rest = view.below[head]
+        card = int(view.end[source])
+    while True:
+        inversions, blocks = pairs_above(relations, view, covered, card)
+        made += inversions
+        blocks_made += blocks
+        inversions, blocks = pairs_above(relations, view, rest, card)
+        undone += inversions
+        blocks_undone += blocks
+        if card == head:
+            break
+        card = int(view.beneath[card])
+    row[_F.MAKES_INVERSIONS] = made / 10
+    row[_F.UNDOES_INVERSIONS] = undone / 10
+    row[_F.MAKES_BLOCKS] = blocks_made / 4
+    row[_F.UNDOES_BLOCKS] = blocks_undone / 4
+    row[_F.BLOCKS_KEY] = count(group & relations.parents[view.key[target]])
+    if source < N_COLUMNS:
+        row[_F.UNBLOCKS_KEY] = count(group & relations.parents[view.key[source]] & ~rest)
+
+
+@njit
+def pairs_above(relations, view, cards, above):
+    """Counts the cards that one card lies on to their harm.
+
+    Returns:
+        How many of `cards` are lower ones of its suit, and how many are keys or misfits that
+        need it as a parent.
+    """
+    loose = cards & (view.keys | view.misfits)
+    return count(cards & relations.lower[above]), count(loose & relations.children[above])
+
+
+@njit
+def _describe_deal(seen, relations, view, row):
+    if view.n_stock == 0:
+        row[_F.REDEALS] = 1
+        return
+    _look_at_stock(seen, relations, view)
+    fits = view.takes | view.ready
+    row[_F.DEALS] = 1
+    row[_F.DEAL_BURIES] = has(fits, view.waste_top)
+    row[_F.DEAL_LEFT] = view.n_stock / 24
+    if view.dealt_top == NO_CARD:
+        row[_F.DEAL_OUTS] = share_that_fits(view, view.takes)
+    else:
+        row[_F.DEAL_OUTS] = has(fits, view.dealt_top)
+
+
+# --------------------------------------------------------------------------------------------
+# A whole position
+# --------------------------------------------------------------------------------------------
+
+
+@njit
+def describe_table(relations, view, row):
+    """Writes the features of a position into `row` (float32, shape (N_TABLE_FEATURES,))."""
+    fits = view.takes | view.ready
+    row[_T.HIDDEN] = view.n_hidden / MAX_HIDDEN
+    row[_T.UNKNOWN] = view.n_unknown / 24
+    row[_T.SPACES] = view.n_spaces / 3
+    row[_T.FACE_UP] = count(view.placed | view.misfits | view.keys | view.bases) / N_CARDS
+    row[_T.PLACED] = count(view.placed) / N_CARDS
+    row[_T.MISFITS] = count(view.misfits) / 30
+    row[_T.KEYS] = count(view.keys) / 7
+    row[_T.PLAYABLE_KEYS] = count(view.keys & view.takes) / 7
+    row[_T.PLAYABLE_MISFITS] = count(view.misfits & view.takes) / 10
+    row[_T.PLAYABLE_UNKNOWN] = share_that_fits(view, view.takes)
+    row[_T.STOCK] = view.n_stock / 24
+    row[_T.WASTE] = view.n_waste / 24
+    row[_T.WASTE_FITS] = has(fits, view.waste_top)
+    _describe_ready(view, row)
+    _describe_heights(view, row)
+    _describe_column_pairs(relations, view, row)
+
+
+@njit
+def _describe_ready(view, row):
+    columns = NOTHING
+    for column in range(N_COLUMNS):
+        columns |= view.column[column]
+    can_go = view.ends | bit_or_nothing(view.waste_top)
+    row[_T.READY_SEEN] = count(view.ready & columns) / 4
+    row[_T.READY_ENDS] = count(view.ready & can_go) / 4
+
+
+@njit
+def _describe_heights(view, row):
+    """Writes the foundations, lowest first, and the hidden cards of columns, most first."""
+    total = 0
+    for suit in range(N_SUITS):
+        place = 0
+        for other in range(N_SUITS):
+            place += (view.up[other], other) < (view.up[suit], suit)
+        row[_T.UP_1 + place] = view.up[suit] / N_RANKS
+        total += view.up[suit]
+    row[_T.UP] = total / N_CARDS
+    for column in range(N_COLUMNS):
+        place = 0
+        for other in range(N_COLUMNS):
+            place += (view.hidden[other], other) > (view.hidden[column], column)
+        row[_T.HIDDEN_1 + place] = view.hidden[column] / 6
+
+
+@njit
+def _describe_column_pairs(relations, view, row):
+    inversions = blocks = 0
+    for column in range(N_COLUMNS):
+        for position in range(view.hidden[column], view.size[column]):
+            card = int(view.place[column, position])
+            more = pairs_above(relations, view, view.below[card], card)
+            inversions += more[0]
+            blocks += more[1]
+    row[_T.INVERSIONS] = inversions / 30
+    row[_T.BLOCKS] = blocks / 15
+
+
+# --------------------------------------------------------------------------------------------
+# Many positions, from Python
+# --------------------------------------------------------------------------------------------
+
+
+@njit
+def list_actions(mask, actions):
+    """Writes the actions that a mask (int8, shape (417,)) allows, in order; returns how many."""
+    n = 0
+    for action in range(N_ACTIONS):
+        actions[n] = action
+        n += mask[action] != 0
+    return n
+
+
+@kernel
+def _describe_moves(seen, masks, relations, view, actions, features, game_index):
+    """Describes the legal moves of many positions, one after the other."""
+    legal = np.empty(N_ACTIONS, np.int64)
+    total = 0
+    for game in range(seen.shape[0]):
+        look(seen[game], relations[0], view[0])
+        for index in range(list_actions(masks[game], legal)):
+            describe_move(seen[game], relations[0], view[0], legal[index], features[total])
+            actions[total] = legal[index]
+            game_index[total] = game
+            total += 1
+
+
+@kernel
+def _describe_tables(seen, relations, view, features):
+    for game in range(seen.shape[0]):
+        look(seen[game], relations[0], view[0])
+        describe_table(relations[0], view[0], features[game])
+
+
+def move_features(
+    observations: np.ndarray, action_masks: np.ndarray, rules: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Describes every legal move of each position.
+
+    Args:
+        observations: int8, shape (n, 52, 3).
+        action_masks: int8 or bool, shape (n, 417).
+        rules: The variant's record, from `compile_rules`.
+
+    Returns:
+        features: float32, shape (moves, N_MOVE_FEATURES), for all positions one after the other.
+        game_index: int64, shape (moves,): the position that a move belongs to.
+        actions: int64, shape (moves,): the action's number.
+
+    Raises:
+        AgentError: The arrays have other shapes.
+    """
+    seen, masks = check_input(observations, action_masks)
+    total = np.count_nonzero(masks)
+    features = np.empty((total, N_MOVE_FEATURES), np.float32)
+    game_index = np.empty(total, np.int64)
+    actions = np.empty(total, np.int64)
+    view = np.zeros(1, VIEW)
+    _describe_moves(seen, masks, relations_of(rules), view, actions, features, game_index)
+    return features, game_index, actions
+
+
+def table_features(observations: np.ndarray, rules: np.ndarray) -> np.ndarray:
+    """Describes whole positions.
+
+    Args:
+        observations: int8, shape (n, 52, 3).
+        rules: The variant's record, from `compile_rules`.
+
+    Returns:
+        float32, shape (n, N_TABLE_FEATURES).
+
+    Raises:
+        AgentError: The array has another shape.
+    """
+    seen = _check_observations(observations)
+    features = np.zeros((len(seen), N_TABLE_FEATURES), np.float32)
+    _describe_tables(seen, relations_of(rules), np.zeros(1, VIEW), features)
+    return features
+
+
+def check_input(
+    observations: np.ndarray, action_masks: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns observations as int8 of shape (n, 156) and masks as int8 of shape (n, 417).
+
+    Raises:
+        AgentError: The arrays have other shapes.
+    """
+    seen = _check_observations(observations)
+    masks = np.ascontiguousarray(action_masks)
+    if masks.shape != (len(seen), N_ACTIONS):
+        raise AgentError(
+            f"action masks need the shape ({len(seen)}, {N_ACTIONS}), not {masks.shape}"
+        )
+    return seen, masks.view(np.int8) if masks.dtype == np.bool_ else masks.astype(
+        np.int8, copy=False
+    )
+
+
+def _check_observations(observations: np.ndarray) -> np.ndarray:
+    array = np.ascontiguousarray(observations, np.int8)
+    if array.ndim != 3 or array.shape[1:] != (N_CARDS, ROW):
+        raise AgentError(f"observations need the shape (n, {N_CARDS}, {ROW}), not {array.shape}")
+    return array.reshape(len(array), N_CARDS * ROW)
