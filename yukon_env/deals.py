@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from yukon_env.cards import N_CARDS, card_text
-from yukon_env.errors import DealError
+from yukon_env.errors import DealError, YukonError
 
 MAX_DEAL = 2**63
 SPLITS: dict[str, range] = {
@@ -175,6 +175,17 @@ def draw_deal(stream, first, count, pool):
     return first + index
 
 
-def stream_of_seed(seed: int | None) -> np.uint64:
-    """Returns the start of the random stream of a seed; fresh entropy for None."""
-    return np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
+def stream_of_seed(seed: int | None, purpose: int = 0) -> np.uint64:
+    """Returns the start of the random stream of a seed; fresh entropy for None.
+
+    Args:
+        seed: A whole number, at least 0, of any size.
+        purpose: Streams of one seed for other purposes have nothing in common.
+
+    Raises:
+        YukonError: The seed is negative or no whole number.
+    """
+    try:
+        return np.random.SeedSequence(seed).generate_state(purpose + 1, np.uint64)[purpose]
+    except (TypeError, ValueError):
+        raise YukonError(f"a seed is a whole number, at least 0, or None; not {seed!r}") from None

@@ -111,11 +111,9 @@ class Game:
         Raises:
             BoardError: No game of the variant could show this board.
         """
-        game = cls.__new__(cls)
-        game.variant = get_variant(variant)
-        check_board(board, game.variant)
-        game.record = new_games(1)
-        game._history = []
+        variant = get_variant(variant)
+        check_board(board, variant)
+        game = cls.of_record(variant, new_games(1))
         game._lay_out(board)
         return game
 
@@ -140,8 +138,19 @@ class Game:
             BoardError: No game of the variant shows this observation.
         """
         variant = get_variant(variant)
-        redeal_legal = action_mask is None or bool(action_mask[DEAL])
+        # A mask of all ones says that the game is over.
+        redeal_legal = action_mask is None or bool(action_mask[DEAL] and not np.all(action_mask))
         return cls.from_board(_read_observation(variant, observation, redeal_legal), variant)
+
+    @classmethod
+    def of_record(cls, variant: Variant, record: np.ndarray) -> Self:
+        """Makes a game of a copy of an engine record (GAME, shape (1,))."""
+        game = cls.__new__(cls)
+        game.variant = variant
+        game.record = record.copy()
+        game.hidden_known = True
+        game._history = []
+        return game
 
     def _lay_out(self, board: Board) -> None:
         self.hidden_known = board.unknown == 0
@@ -360,11 +369,9 @@ class Game:
 
     def copy(self) -> Self:
         """An independent copy, history included."""
-        game = type(self).__new__(type(self))
-        game.variant = self.variant
-        game.record = self.record.copy()
+        game = self.of_record(self.variant, self.record)
         game.hidden_known = self.hidden_known
-        game._history = [record.copy() for record in self._history]
+        game._history = list(self._history)
         return game
 
     def determinize(self, rng: np.random.Generator) -> Self:

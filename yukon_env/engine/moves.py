@@ -367,3 +367,12 @@ def play_games(games, rules, actions):
     """Plays in each game (GAME, (n,)) its action (int64, (n,)), which must be legal."""
     for index in range(len(games)):
         play(games[index], rules[0], actions[index])
+
+
+@kernel
+def first_illegal(games, actions):
+    """Index of the first game in play (GAME, (n,)) whose action (int64, (n,)) is illegal, or -1."""
+    for index in range(len(games)):
+        if games[index].n_legal > 0 and not is_legal(games[index], actions[index]):
+            return index
+    return -1

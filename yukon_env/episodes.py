@@ -1,0 +1,165 @@
+"""What both environments are told: how episodes go, and how the next one starts.
+
+The environments differ in how many games they hold; the meaning of their arguments and of the
+options of `reset` is the same and is read here.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from gymnasium import spaces
+
+from yukon_env.cards import N_CARDS
+from yukon_env.deals import DealSource
+from yukon_env.engine.batch import BY_HAND, EPISODE, SETTINGS
+from yukon_env.engine.state import FACE_UP, HIDDEN, N_ACTIONS, POSITION, ROW, STOCK, ZONE
+from yukon_env.errors import DealError, MoveError, YukonError
+from yukon_env.game import Game
+from yukon_env.variants import Variant
+
+Deals = str | range | Sequence[int] | np.ndarray
+IllegalAction = Literal["ignore", "terminate", "raise"]
+
+NO_STEP_LIMIT = np.iinfo(np.int64).max
+OPTIONS = ("deal", "deck", "board")
+
+
+def observation_space() -> spaces.Box:
+    """int8, shape (52, 3): zone (-1 to 9), position (-1 to 51) and face_up (0, 1) of each card."""
+    low, high = np.zeros((2, N_CARDS, ROW), np.int8)
+    low[:, ZONE], high[:, ZONE] = HIDDEN, STOCK
+    low[:, POSITION], high[:, POSITION] = HIDDEN, N_CARDS - 1
+    high[:, FACE_UP] = 1
+    return spaces.Box(low, high, dtype=np.int8)
+
+
+def action_space() -> spaces.Discrete:
+    """417 actions: `card * 8 + destination`, and 416 to deal from the stock."""
+    return spaces.Discrete(N_ACTIONS)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The arguments that both environments share, checked, in the form the kernels read.
+
+    Attributes:
+        record: SETTINGS, shape (1,).
+        pool: int64: the deal numbers to draw from; empty when the record gives a range.
+        raise_illegal: Whether an illegal action is an error.
+    """
+
+    record: np.ndarray
+    pool: np.ndarray
+    raise_illegal: bool
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        deals: Deals,
+        perfect_information: bool,
+        illegal_action: IllegalAction,
+        shaping: float,
+        discount: float,
+        max_episode_steps: int | None = None,
+        reset_on_step: bool = False,
+    ) -> "Settings":
+        """Checks and compiles the arguments.
+
+        Raises:
+            DealError: `deals` names no deals.
+            YukonError: Another argument is out of its range.
+        """
+        if illegal_action not in ("ignore", "terminate", "raise"):
+            raise YukonError(
+                f"illegal_action is 'ignore', 'terminate' or 'raise', not {illegal_action!r}"
+            )
+        if not (np.isfinite(shaping) and 0.0 <= discount <= 1.0):
+            raise YukonError(
+                f"shaping must be finite and discount in [0, 1], not {shaping} and {discount}"
+            )
+        if max_episode_steps is not None and max_episode_steps < 1:
+            raise YukonError(f"max_episode_steps must be at least 1, not {max_episode_steps}")
+        source = DealSource.of(deals)
+        record = np.zeros(1, SETTINGS)
+        record["perfect_information"] = perfect_information
+        record["terminate_illegal"] = illegal_action == "terminate"
+        record["reset_on_step"] = reset_on_step
+        record["max_steps"] = NO_STEP_LIMIT if max_episode_steps is None else max_episode_steps
+        record["shaping"] = shaping
+        record["discount"] = discount
+        record["first_deal"] = source.first
+        record["n_deals"] = source.count
+        return cls(record, source.pool, illegal_action == "raise")
+
+
+def read_options(options: Mapping[str, Any] | None, variant: Variant) -> tuple[Game, int] | None:
+    """Reads the options of `reset`: what to deal, instead of a deal drawn at random.
+
+    Args:
+        options: `{"deal": n}`, `{"deck": 52 card numbers}`, `{"board": text}`, or nothing.
+        variant: The game that is played.
+
+    Returns:
+        The game to start from and its deal number (-1 for a deck or board); None to draw one.
+
+    Raises:
+        DealError: An option is unknown, or more than one is given.
+        YukonError: The deal, deck or board is bad.
+    """
+    if not options:
+        return None
+    unknown = [name for name in options if name not in OPTIONS]
+    if unknown:
+        raise DealError(f"unknown reset option {unknown[0]!r}; known are {', '.join(OPTIONS)}")
+    if len(options) > 1:
+        raise DealError(f"give one of the reset options {', '.join(options)}, not all of them")
+    if "deal" in options:
+        game = Game(variant, deal=options["deal"])
+        return game, int(options["deal"])
+    if "deck" in options:
+        return Game(variant, deck=options["deck"]), BY_HAND
+    return Game(variant, text=options["board"]), BY_HAND
+
+
+def start_from(
+    start: tuple[Game, int], games: np.ndarray, episodes: np.ndarray, which: np.ndarray
+) -> None:
+    """Starts an episode on a given game where `which` (bool, shape (n,)) says so.
+
+    Raises:
+        DealError: The game's hidden cards are not known, so it cannot be played.
+    """
+    game, deal = start
+    if not game.hidden_known:
+        raise DealError("an environment must know the hidden cards: the board has some as <>")
+    games[which] = game.record[0]
+    blank = np.zeros(1, EPISODE)
+    blank["deal"] = deal
+    for name in EPISODE.names:
+        if name != "stream":
+            episodes[name][which] = blank[name][0]
+
+
+def raise_illegal(variant: Variant, game: np.ndarray, action: int) -> None:
+    """Raises the error for an illegal action in one game (GAME, shape (1,)).
+
+    Raises:
+        MoveError: Always; it names the move and says why it is illegal.
+    """
+    view = Game.of_record(variant, game)
+    raise MoveError(f"{view.move(action)} is illegal: {view.explain_illegal(action)}")
+
+
+def check_state(state: Mapping[str, Any], variant: Variant, n: int) -> None:
+    """Checks a saved state before it is restored.
+
+    Raises:
+        YukonError: It is of another variant, or of another number of games.
+    """
+    if state["variant"] != variant.key:
+        raise YukonError(f"the state is of {state['variant']}, this environment of {variant.key}")
+    if len(state["games"]) != n:
+        raise YukonError(f"the state holds {len(state['games'])} games, this environment {n}")

@@ -1,0 +1,382 @@
+"""Many games as one Gymnasium vector environment, compiled."""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from yukon_env.cards import N_CARDS
+from yukon_env.deals import stream_of_seed
+from yukon_env.engine.batch import (
+    EPISODE,
+    draw_games,
+    observe_games,
+    sample_actions,
+    step_games,
+)
+from yukon_env.engine.moves import first_illegal
+from yukon_env.engine.state import N_ACTIONS, ROW, compile_rules, new_games
+from yukon_env.env import YukonEnv
+from yukon_env.episodes import (
+    Deals,
+    IllegalAction,
+    Settings,
+    action_space,
+    check_state,
+    observation_space,
+    raise_illegal,
+    read_options,
+    start_from,
+)
+from yukon_env.errors import MoveError, YukonError
+from yukon_env.game import Game
+from yukon_env.rendering.ansi import draw_game
+from yukon_env.variants import Variant, get_variant
+
+
+class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
+    """`num_envs` games of one variant, stepped by one compiled call.
+
+    Its outputs equal those of `SyncVectorEnv` over `YukonEnv`s (each in a `TimeLimit`) with the
+    same seeds, bit for bit. See `YukonEnv` for observations, actions, rewards and infos.
+
+    Args:
+        num_envs: How many games.
+        variant: A key such as `yukon`, or a `Variant` of your own.
+        deals: Where deals are drawn from: a split, a range, or a sequence of deal numbers.
+        perfect_information: Show hidden cards at their true place, with face_up 0.
+        illegal_action: `ignore`, `terminate` or `raise`.
+        shaping: Weight of the potential-based reward for progress.
+        discount: The learner's discount factor, for `shaping`.
+        max_episode_steps: Steps after which a game is truncated; None for no limit.
+        autoreset_mode: `NextStep`, `SameStep` or `Disabled`, or Gymnasium's `AutoresetMode`.
+        copy: Return arrays that the caller may keep. Without it, the next call overwrites them.
+        num_threads: Cores to step games on; the results are the same.
+        render_mode: `ansi`, or None.
+
+    Raises:
+        YukonError: An argument is bad; the message says which and why.
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        variant: str | Variant = "yukon",
+        *,
+        deals: Deals = "train",
+        perfect_information: bool = False,
+        illegal_action: IllegalAction = "ignore",
+        shaping: float = 0.0,
+        discount: float = 1.0,
+        max_episode_steps: int | None = 500,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        copy: bool = True,
+        num_threads: int = 1,
+        render_mode: str | None = None,
+    ) -> None:
+        if num_envs < 1 or num_threads < 1:
+            raise YukonError(
+                f"num_envs and num_threads are at least 1, not {num_envs} and {num_threads}"
+            )
+        if render_mode not in (None, *YukonEnv.metadata["render_modes"]):
+            raise YukonError(f"render_mode is 'ansi' or None, not {render_mode!r}")
+        self.num_envs = num_envs
+        self.variant = get_variant(variant)
+        self.autoreset_mode = _read_autoreset_mode(autoreset_mode)
+        self.metadata = {**YukonEnv.metadata, "autoreset_mode": self.autoreset_mode}
+        self.copy = copy
+        self.num_threads = num_threads
+        self.render_mode = render_mode
+        self.single_observation_space = observation_space()
+        self.single_action_space = action_space()
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._settings = Settings.of(
+            deals=deals,
+            perfect_information=perfect_information,
+            illegal_action=illegal_action,
+            shaping=shaping,
+            discount=discount,
+            max_episode_steps=max_episode_steps,
+            reset_on_step=self.autoreset_mode == AutoresetMode.NEXT_STEP,
+        )
+        self._rules = compile_rules(self.variant)
+        self._games = new_games(num_envs)
+        self._episodes = np.zeros(num_envs, EPISODE)
+        self._observations = np.zeros((num_envs, N_CARDS * ROW), np.int8)
+        self._masks = np.zeros((num_envs, N_ACTIONS), np.int8)
+        self._all = np.ones(num_envs, np.bool_)
+        self._sampler = np.zeros(1, np.uint64)
+        self._seeded = False
+        self._threads: ThreadPoolExecutor | None = None
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Starts new games.
+
+        Args:
+            seed: An int seeds game i with `seed + i`; a sequence gives each game its seed, None
+                going on with the present one.
+            options: One of `deal`, `deck`, `board`, for every game; and `reset_mask` (bool,
+                shape (num_envs,)), which games to reset.
+
+        Returns:
+            Observations, int8 (num_envs, 52, 3), and infos; zeros in the infos of games that
+            were not reset.
+
+        Raises:
+            YukonError: A seed or option is bad; the games in play are not touched.
+        """
+        seeds = self._read_seeds(seed)
+        options = dict(options or {})
+        which = self._read_reset_mask(options.pop("reset_mask", None))
+        start = read_options(options, self.variant)
+        if isinstance(seed, int | np.integer):
+            super().reset(seed=int(seed))
+        self._seed(seeds, which)
+        if start is None:
+            self._draw(which)
+        else:
+            start_from(start, self._games, self._episodes, which)
+        self._observe(which)
+        return self._shown(self._observations), self._infos(which)
+
+    def step(
+        self, actions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Plays one action in each game.
+
+        Args:
+            actions: Integers, shape (num_envs,). In `NextStep` mode the action of a game that
+                ended in the step before is ignored: the game is dealt anew.
+
+        Returns:
+            Observations int8 (num_envs, 52, 3), rewards float64, terminated and truncated bool
+            (all (num_envs,)), and infos.
+
+        Raises:
+            MoveError: An action is no number from 0 to 416; or one is illegal, with
+                `illegal_action="raise"`. No game is touched.
+            YukonError: The mode is `Disabled` and a game that is over was not reset.
+        """
+        actions = self._check_actions(actions)
+        self._run_step(actions)
+        rewards = self._episodes["reward"].copy()
+        terminated = self._episodes["terminated"].copy()
+        truncated = self._episodes["truncated"].copy()
+        infos = {}
+        if self.autoreset_mode == AutoresetMode.SAME_STEP:
+            over = terminated | truncated
+            if over.any():
+                infos = self._final_infos(over)
+                self._draw(over)
+                self._observe(over)
+        infos |= self._infos(self._all)
+        return self._shown(self._observations), rewards, terminated, truncated, infos
+
+    def sample_legal_actions(self) -> np.ndarray:
+        """Draws an action for each game, uniformly over its mask: int64, shape (num_envs,).
+
+        The draws are fixed by the seed of `reset`.
+        """
+        actions = np.empty(self.num_envs, np.int64)
+        sample_actions(self._games, self._sampler, actions)
+        return actions
+
+    def action_masks(self) -> np.ndarray:
+        """The legal actions: bool, shape (num_envs, 417); all True where the game is over."""
+        return self._masks.view(np.bool_).copy()
+
+    def game(self, index: int) -> Game:
+        """A copy of one game as a player may know it (see `YukonEnv.game`)."""
+        if self._settings.record["perfect_information"][0]:
+            return Game.of_record(self.variant, self._games[index : index + 1])
+        observation = self._observations[index].reshape(N_CARDS, ROW)
+        return Game.from_observation(self.variant, observation, self._masks[index])
+
+    def render(self) -> tuple[str, ...] | None:
+        """The boards as text, for `render_mode="ansi"`; they show what the player may see."""
+        if self.render_mode is None:
+            return None
+        return tuple(draw_game(self.game(index)) for index in range(self.num_envs))
+
+    def save_state(self) -> dict[str, Any]:
+        """The whole state, hidden cards and random streams included, for `restore_state`."""
+        return {
+            "variant": self.variant.key,
+            "games": self._games.copy(),
+            "episodes": self._episodes.copy(),
+            "sampler": self._sampler.copy(),
+        }
+
+    def restore_state(self, state: Mapping[str, Any]) -> None:
+        """Goes back to a saved state, also one of another environment of the same variant.
+
+        Raises:
+            YukonError: The state is of another variant, or of another number of games.
+        """
+        check_state(state, self.variant, self.num_envs)
+        self._games[:] = state["games"]
+        self._episodes[:] = state["episodes"]
+        self._sampler[:] = state["sampler"]
+        self._seeded = True
+        self._observe(self._all)
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Ends the threads."""
+        if self._threads is not None:
+            self._threads.shutdown()
+            self._threads = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_threads": None}
+
+    def _read_seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, int | np.integer):
+            return [int(seed) + index for index in range(self.num_envs)]
+        if len(seed) != self.num_envs:
+            raise YukonError(f"{len(seed)} seeds were given for {self.num_envs} games")
+        return list(seed)
+
+    def _read_reset_mask(self, reset_mask: Any) -> np.ndarray:
+        if reset_mask is None:
+            return self._all
+        mask = np.asarray(reset_mask)
+        if mask.shape != (self.num_envs,) or mask.dtype != np.bool_ or not mask.any():
+            raise YukonError(
+                f"reset_mask must be bool of shape ({self.num_envs},) with a True in it, "
+                f"not {mask.dtype} of shape {mask.shape}"
+            )
+        return mask
+
+    def _seed(self, seeds: list[int | None], which: np.ndarray) -> None:
+        for index in np.flatnonzero(which):
+            if seeds[index] is not None or not self._seeded:
+                self._episodes["stream"][index] = stream_of_seed(seeds[index])
+        if seeds[0] is not None or not self._seeded:
+            self._sampler[0] = stream_of_seed(seeds[0], purpose=1)
+        self._seeded = True
+
+    def _check_actions(self, actions: np.ndarray) -> np.ndarray:
+        actions = np.asarray(actions)
+        if actions.shape != (self.num_envs,) or not np.issubdtype(actions.dtype, np.integer):
+            raise MoveError(
+                f"actions must be integers of shape ({self.num_envs},), "
+                f"not {actions.dtype} of shape {actions.shape}"
+            )
+        if actions.min() < 0 or actions.max() >= N_ACTIONS:
+            raise MoveError(
+                f"an action is a number from 0 to {N_ACTIONS - 1}; "
+                f"these range from {actions.min()} to {actions.max()}"
+            )
+        actions = np.ascontiguousarray(actions, np.int64)
+        if self.autoreset_mode == AutoresetMode.DISABLED:
+            self._check_none_over()
+        if self._settings.raise_illegal:
+            self._check_legal(actions)
+        return actions
+
+    def _check_none_over(self) -> None:
+        over = self._episodes["terminated"] | self._episodes["truncated"]
+        if over.any():
+            raise YukonError(
+                f"game {int(over.argmax())} is over: reset it with "
+                "reset(options={'reset_mask': ...}) before the next step"
+            )
+
+    def _check_legal(self, actions: np.ndarray) -> None:
+        index = first_illegal(self._games, actions)
+        if index >= 0:
+            raise_illegal(self.variant, self._games[index : index + 1], int(actions[index]))
+
+    def _run_step(self, actions: np.ndarray) -> None:
+        if self.num_threads == 1:
+            self._step_range(actions, 0, self.num_envs)
+            return
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(self.num_threads - 1)
+        bounds = [self.num_envs * part // self.num_threads for part in range(self.num_threads + 1)]
+        parts = [
+            self._threads.submit(self._step_range, actions, bounds[part], bounds[part + 1])
+            for part in range(1, self.num_threads)
+        ]
+        self._step_range(actions, 0, bounds[1])
+        for part in parts:
+            part.result()
+
+    def _step_range(self, actions: np.ndarray, start: int, stop: int) -> None:
+        step_games(
+            self._games,
+            self._episodes,
+            self._rules,
+            self._settings.record,
+            self._settings.pool,
+            actions,
+            self._observations,
+            self._masks,
+            start,
+            stop,
+        )
+
+    def _draw(self, which: np.ndarray) -> None:
+        draw_games(
+            self._games,
+            self._episodes,
+            self._rules,
+            self._settings.record,
+            self._settings.pool,
+            which,
+        )
+
+    def _observe(self, which: np.ndarray) -> None:
+        observe_games(self._games, self._settings.record, self._observations, self._masks, which)
+
+    def _shown(self, observations: np.ndarray) -> np.ndarray:
+        observations = observations.reshape(-1, N_CARDS, ROW)
+        return observations.copy() if self.copy else observations
+
+    def _infos(self, which: np.ndarray) -> dict[str, Any]:
+        """The infos of the games in `which`, in the form of Gymnasium's vector environments."""
+        every = which is self._all
+        arrays = {
+            "action_mask": self._masks.copy() if self.copy or not every else self._masks,
+            "deal": self._episodes["deal"].copy(),
+            "is_success": self._episodes["won"].copy(),
+            "illegal_action": self._episodes["illegal"].copy(),
+        }
+        infos = {}
+        for name, array in arrays.items():
+            if not every:
+                array[~which] = 0
+            infos[name] = array
+            infos[f"_{name}"] = which.copy()
+        return infos
+
+    def _final_infos(self, over: np.ndarray) -> dict[str, Any]:
+        """`final_obs` and `final_info` of the games that this step ended."""
+        final_obs = np.full(self.num_envs, None, dtype=object)
+        for index in np.flatnonzero(over):
+            final_obs[index] = self._observations[index].reshape(N_CARDS, ROW).copy()
+        return {
+            "final_obs": final_obs,
+            "_final_obs": over.copy(),
+            "final_info": self._infos(over),
+            "_final_info": over.copy(),
+        }
+
+
+def _read_autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        known = ", ".join(repr(known.value) for known in AutoresetMode)
+        raise YukonError(f"unknown autoreset_mode {mode!r}; known are {known}") from None
