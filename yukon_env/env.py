@@ -23,11 +23,9 @@ from yukon_env.episodes import (
     start_from,
 )
 from yukon_env.errors import MoveError, YukonError
-from yukon_env.game import Game
+from yukon_env.game import ONE_GAME, Game
 from yukon_env.rendering.ansi import draw_game
 from yukon_env.variants import Variant, get_variant
-
-ONE_GAME = np.ones(1, np.bool_)
 
 
 class YukonEnv(gym.Env[np.ndarray, int]):

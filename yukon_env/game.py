@@ -27,6 +27,8 @@ from yukon_env.engine.state import (
 from yukon_env.errors import BoardError, CardError, MoveError
 from yukon_env.variants import N_COLUMNS, Variant, get_variant
 
+ONE_GAME = np.ones(1, np.bool_)
+
 
 class Move(int):
     """A move: the action number, with a text that can be read alone.
@@ -97,7 +99,7 @@ class Game:
             self._lay_out(parse_board(text, self.variant))
             return
         cards = check_deck(deck) if deck is not None else deck_of_deal(check_deal(deal))
-        deal_games(self.record, self.rules, cards[np.newaxis])
+        deal_games(self.record, self.rules, cards[np.newaxis], ONE_GAME)
 
     @classmethod
     def from_text(cls, text: str, variant: str | Variant) -> Self:
@@ -243,7 +245,7 @@ class Game:
         settings["perfect_information"] = perfect_information
         observation = np.empty((1, ROW * N_CARDS), np.int8)
         mask = np.empty((1, N_ACTIONS), np.int8)
-        batch.observe_games(self.record, settings, observation, mask, np.ones(1, np.bool_))
+        batch.observe_games(self.record, settings, observation, mask, ONE_GAME)
         return observation.reshape(N_CARDS, ROW), mask[0]
 
     def legal_moves(self) -> list[Move]:
@@ -310,7 +312,7 @@ class Game:
         if move not in self.legal_moves():
             raise MoveError(f"{move} is illegal: {self.explain_illegal(move)}")
         before = self.record.copy()
-        play_games(self.record, self.rules, np.array([int(move)]))
+        play_games(self.record, self.rules, np.array([int(move)]), ONE_GAME)
         if not self.hidden_known and self._turned_up(before):
             self.record = before
             raise MoveError(f"{move} turns up a card that is not known; determinize the game first")

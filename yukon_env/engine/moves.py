@@ -258,11 +258,17 @@ def _may_start(rules, card):
 @njit
 def play(game, rules, action):
     """Plays a legal action, turns up what it uncovers, and lists the new moves."""
+    apply(game, rules, action)
+    list_moves(game, rules)
+
+
+@njit
+def apply(game, rules, action):
+    """Plays a legal action without listing the moves that follow."""
     if action == DEAL:
         _deal_from_stock(game, rules)
     else:
         _move(game, np.uint8(action >> 3), np.uint8(action & 7))
-    list_moves(game, rules)
 
 
 @njit(inline="always")
@@ -356,17 +362,19 @@ def _redeal(game):
 
 
 @kernel
-def deal_games(games, rules, decks):
-    """Lays out each game (GAME, (n,)) on its deck (uint8, (n, 52))."""
+def deal_games(games, rules, decks, which):
+    """Lays out games (GAME, (n,)) on their decks (uint8, (n, 52)) where `which` (bool) says so."""
     for index in range(len(games)):
-        deal(games[index], rules[0], decks[index])
+        if which[index]:
+            deal(games[index], rules[0], decks[index])
 
 
 @kernel
-def play_games(games, rules, actions):
-    """Plays in each game (GAME, (n,)) its action (int64, (n,)), which must be legal."""
+def play_games(games, rules, actions, which):
+    """Plays legal actions (int64, (n,)) in games (GAME, (n,)) where `which` (bool) says so."""
     for index in range(len(games)):
-        play(games[index], rules[0], actions[index])
+        if which[index]:
+            play(games[index], rules[0], actions[index])
 
 
 @kernel

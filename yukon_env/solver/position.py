@@ -43,6 +43,8 @@ UP_WORD = 2
 UP_SHIFT = np.array([48, 52, 56, 60], np.uint64)
 WASTE_WORD, REDEAL_WORD = 0, 1
 REST_SHIFT = np.uint64(54)
+# Set in every key, so that none is 0.
+MARK_WORD, MARK = 1, np.uint64(1 << 63)
 
 POSITION = np.dtype(
     (
@@ -82,7 +84,7 @@ MAX_MOVES = 192
 def load(position, game, lore):
     """Makes the position of an engine record the root; returns how many cards it holds."""
     for word in range(KEY_WORDS):
-        position.key[word] = 0
+        position.key[word] = MARK if word == MARK_WORD else EMPTY
     position.face_up = EMPTY
     position.hidden = EMPTY
     position.up_set = EMPTY
@@ -169,6 +171,8 @@ def _set_waste(position, n_waste):
     for index in range(position.n_waste, n_waste):
         under = position.pile[index - 1] if index > 0 else np.uint8(NO_CARD)
         position.beneath[position.pile[index]] = under
+    for index in range(n_waste, position.n_waste):
+        position.beneath[position.pile[index]] = NO_CARD
     position.n_waste = n_waste
 
 

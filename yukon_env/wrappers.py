@@ -1,0 +1,101 @@
+"""Wrappers for what some libraries and some players need."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+
+from yukon_env.engine.repeats import Repeats
+from yukon_env.engine.state import N_ACTIONS
+from yukon_env.env import YukonEnv
+
+Dict = dict[str, Any]
+
+
+class MaskInObservation(gym.ObservationWrapper):
+    """Puts the action mask into a Dict observation, where some libraries look for it.
+
+    The key `action_mask` is the one that RLlib's action-masking module and TorchRL's
+    `ActionMask` transform read. RLlib calls the rest `observations`, TorchRL takes any name.
+
+    Args:
+        env: A `YukonEnv`, wrapped or not.
+        observation_key: Name of the observation proper: `observation`, or `observations` for
+            RLlib.
+    """
+
+    def __init__(self, env: gym.Env, observation_key: str = "observation") -> None:
+        super().__init__(env)
+        self._key = observation_key
+        self.observation_space = spaces.Dict(
+            {
+                observation_key: env.observation_space,
+                "action_mask": spaces.Box(0, 1, (N_ACTIONS,), np.int8),
+            }
+        )
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[Dict, Dict]:
+        """Resets; returns the Dict observation and the info."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        return self._with_mask(observation, info), info
+
+    def step(self, action: int) -> tuple[Dict, float, bool, bool, Dict]:
+        """Steps; returns the Dict observation and the rest as it is."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        return self._with_mask(observation, info), float(reward), terminated, truncated, info
+
+    def _with_mask(self, observation: np.ndarray, info: Dict) -> Dict:
+        return {self._key: observation, "action_mask": info["action_mask"].copy()}
+
+
+class NoRepeats(gym.Wrapper):
+    """Takes moves out of the mask that lead back to a position of the same episode.
+
+    This is a rule for a player, not one of the game: two positions that differ only in the order
+    of the columns are the same. When every legal move is taken out, the episode is terminated.
+
+    Args:
+        env: A `YukonEnv`, wrapped or not.
+    """
+
+    def __init__(self, env: gym.Env) -> None:
+        super().__init__(env)
+        if not isinstance(env.unwrapped, YukonEnv):
+            raise TypeError(f"NoRepeats needs a YukonEnv, not {env.unwrapped}")
+        self._repeats = Repeats(1)
+        self._mask = np.ones(N_ACTIONS, np.int8)
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[np.ndarray, Dict]:
+        """Resets, and forgets the positions of the last episode."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        self._repeats.forget(np.ones(1, np.bool_))
+        self._restrict(info)
+        return observation, info
+
+    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, Dict]:
+        """Steps; terminates, without reward, when no move leads to a new position."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        terminated = self._restrict(info) or terminated
+        return observation, float(reward), terminated, truncated, info
+
+    def action_masks(self) -> np.ndarray:
+        """The moves that are left: bool, shape (417,)."""
+        return self._mask.astype(np.bool_)
+
+    def _restrict(self, info: Dict) -> bool:
+        """Restricts the mask in `info`; returns whether no move is left."""
+        env = self.env.unwrapped
+        assert isinstance(env, YukonEnv)
+        stuck = bool(
+            self._repeats.forbid(env._games, env._rules, info["action_mask"][np.newaxis])[0]
+        )
+        if stuck:
+            info["action_mask"][:] = 1
+        self._mask = info["action_mask"].copy()
+        return stuck
