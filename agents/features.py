@@ -57,8 +57,11 @@ class MoveFeature(IntEnum):
     TURN_OUTS = auto()  # it turns one: share of the unknown cards that would be ready or playable
     SOURCE_HIDDEN = auto()  # it turns none: hidden cards of the column it leaves, / 6
     LEAVES_PARENT = auto()  # the head lay on its parent: the move can be taken back
+    LEAVES_PARENT_EARLY = auto()  # the same, times the share of the hidden cards still hidden
     LEAVES_MISFIT = auto()  # the head lay on a face-up card that is no parent of it
+    LEAVES_MISFIT_EARLY = auto()
     EMPTIES = auto()  # the column it leaves becomes empty
+    EMPTIES_EARLY = auto()
     EXPOSES_READY = auto()  # the face-up card it exposes is ready
     FREES_READY = auto()  # ready cards that lay under the group, / 2
     FREES_SOON = auto()  # cards one or two ranks from ready that lay under the group, / 4
@@ -67,16 +70,23 @@ class MoveFeature(IntEnum):
     UNDOES_INVERSIONS = (
         auto()
     )  # pairs: a card under the group, a higher one of its suit in it, / 10
+    UNDOES_INVERSIONS_EARLY = auto()
     UNDOES_BLOCKS = auto()  # pairs: a key or misfit under the group, a parent of it in it, / 4
     UNBLOCKS_KEY = auto()  # parents, in the group, of the key of the column it leaves
+    UNLOCKS_KEY = auto()  # all parents of that key are up or were above it, and now one is not
     # The group.
     GROUP_SIZE = auto()  # cards moved, / 10
     GROUP_JOINTS = auto()  # cards of the group that lie on a parent in the group, / 10
+    GROUP_OFF_HIDDEN = auto()  # cards moved off a column with hidden cards, / 10
+    GROUP_ONTO_HIDDEN = auto()  # cards moved onto a column with hidden cards, / 10
+    HEAD_CHOICE = auto()  # another column, too, would take the head now
     HEAD_RANK = auto()  # rank of the head when it lands on a card, / 12
     # What it covers.
     FILLS = auto()  # it fills a space
+    FILLS_EARLY = auto()
     FILLS_LAST = auto()  # it fills the only space
     FILLS_RANK = auto()  # it fills a space: the rank of the head, / 12
+    TARGET_LEAD = auto()  # ranks between the card it lands on and that suit's foundation, / 12
     TARGET_HIDDEN = auto()  # hidden cards of the column it lands on, / 6
     TARGET_SIZE = auto()  # face-up cards of that column, / 10
     TARGET_RUN = auto()  # cards at its end that each lie on a parent, / 10
@@ -86,8 +96,10 @@ class MoveFeature(IntEnum):
     BURIES_KEY_PARENTS = auto()
     BURIES_PARENTS = auto()
     MAKES_INVERSIONS = auto()
+    MAKES_INVERSIONS_EARLY = auto()
     MAKES_BLOCKS = auto()
     BLOCKS_KEY = auto()
+    LOCKS_KEY = auto()
     # What becomes playable by what it opens, or is playable no more by what it closes.
     OPENS_KEYS = auto()  # keys, / 2
     OPENS_MISFITS = auto()  # misfits, / 4
@@ -100,6 +112,7 @@ class MoveFeature(IntEnum):
     # The stock and the waste.
     WASTE_USED = auto()  # it plays the top card of the waste
     WASTE_NEXT_FITS = auto()  # it does, and the card under that is ready or playable
+    WASTE_FREES = auto()  # it does: ready cards and soon ready ones below that in the waste, / 4
     DEALS = auto()  # it deals from the stock
     DEAL_BURIES = auto()  # it deals, while the top card of the waste is ready or playable
     DEAL_OUTS = auto()  # it deals: chance that the card on top then is ready or playable
@@ -206,7 +219,9 @@ VIEW = np.dtype(
                 ("key_parents", np.uint64),
                 ("misfit_parents", np.uint64),
                 ("unknown", np.uint64),
-                ("gone", np.uint64),  # on the foundations
+                # Cards on the foundations, and in the waste.
+                ("gone", np.uint64),
+                ("waste", np.uint64),
                 # The card at each place; the card beneath a face-up card (or ON_HIDDEN, NO_CARD).
                 ("place", np.uint8, (N_COLUMNS, MAX_COLUMN)),
                 ("beneath", np.uint8, (N_CARDS,)),
@@ -228,6 +243,8 @@ VIEW = np.dtype(
                 ("n_spaces", np.int64),
                 ("n_hidden", np.int64),
                 ("n_unknown", np.int64),
+                # Hidden cards, as a share of the most that any variant deals.
+                ("early", np.float64),
             ],
             align=True,
         ),
@@ -317,7 +334,8 @@ def look(seen, relations, view):
 def _clear(view):
     view.placed = view.misfits = view.keys = view.bases = NOTHING
     view.takes = view.takes_twice = view.ends = NOTHING
-    view.ready = view.soon = view.unknown = view.gone = NOTHING
+    view.ready = view.soon = view.unknown = NOTHING
+    view.gone = view.waste = NOTHING
     view.key_parents = view.misfit_parents = NOTHING
     view.n_waste = view.n_spaces = 0
     for column in range(N_COLUMNS):
@@ -346,6 +364,7 @@ def _read_rows(seen, view):
             view.gone |= bit(card)
         elif zone == WASTE:
             view.n_waste += 1
+            view.waste |= bit(card)
             view.pile[position] = card
 
 
@@ -361,6 +380,7 @@ def _count_cards(view):
     for suit in range(N_SUITS):
         view.n_stock -= view.up[suit]
     view.n_unknown = count(view.unknown)
+    view.early = view.n_hidden / MAX_HIDDEN
 
 
 @njit
@@ -491,7 +511,8 @@ def describe_move(seen, relations, view, action, row):
         _describe_going_up(relations, view, head, source, row)
     else:
         _describe_landing(view, head, target, row)
-        _describe_pairs(relations, view, head, source, target, group, row)
+        _describe_pairs(relations, view, head, source, target, row)
+        _describe_keys(relations, view, head, source, target, group, row)
 
 
 @njit
@@ -558,12 +579,16 @@ def _describe_leaving(view, head, source, group, closed, row):
         row[_F.EXPOSES_READY] = has(view.ready, under)
     row[_F.LEAVES_PARENT] = has(view.placed, head)
     row[_F.LEAVES_MISFIT] = has(view.misfits, head)
+    row[_F.LEAVES_PARENT_EARLY] = has(view.placed, head) * view.early
+    row[_F.LEAVES_MISFIT_EARLY] = has(view.misfits, head) * view.early
     row[_F.EMPTIES] = under == NO_CARD
+    row[_F.EMPTIES_EARLY] = view.early if under == NO_CARD else 0
     row[_F.FREES_READY] = count(rest & view.ready) / 2
     row[_F.FREES_SOON] = count(rest & view.soon) / 4
     row[_F.FREES_KEY_PARENTS] = count(rest & view.key_parents) / 4
     row[_F.FREES_PARENTS] = count(rest & view.misfit_parents) / 4
     row[_F.GROUP_SIZE] = count(group) / 10
+    row[_F.GROUP_OFF_HIDDEN] = count(group) / 10 if hidden > 0 else 0
     row[_F.GROUP_JOINTS] = (int(view.joints[view.end[source]]) - int(view.joints[head])) / 10
 
 
@@ -577,6 +602,7 @@ def share_that_fits(view, takes):
 def _describe_waste(view, row):
     row[_F.WASTE_USED] = 1
     row[_F.WASTE_NEXT_FITS] = has(view.takes | view.ready, view.waste_next)
+    row[_F.WASTE_FREES] = count(view.waste & (view.ready | view.soon) & ~bit(view.waste_top)) / 4
     row[_F.GROUP_SIZE] = 1 / 10
 
 
@@ -586,7 +612,7 @@ def _describe_going_up(relations, view, head, source, row):
     safe = relations.children[head] & ~view.gone == NOTHING
     row[_F.GOES_UP] = 1
     row[_F.UP_SAFE] = safe
-    row[_F.UP_EARLY] = 0 if safe else view.n_hidden / MAX_HIDDEN
+    row[_F.UP_EARLY] = 0 if safe else view.early
     lowest = min(min(view.up[0], view.up[1]), min(view.up[2], view.up[3]))
     row[_F.UP_LEAD] = (rank - lowest) / KING
     if rank < KING:
@@ -602,13 +628,16 @@ def _describe_going_up(relations, view, head, source, row):
 def _describe_landing(view, head, target, row):
     """What is in the column that the group lands on."""
     covered = view.column[target]
-    end = view.end[target]
+    end = int(view.end[target])
+    row[_F.HEAD_CHOICE] = has(view.takes_twice, head)
     if end == NO_CARD:
         row[_F.FILLS] = 1
+        row[_F.FILLS_EARLY] = view.early
         row[_F.FILLS_LAST] = view.n_spaces == 1
         row[_F.FILLS_RANK] = (head % N_RANKS) / KING
         return
     row[_F.HEAD_RANK] = (head % N_RANKS) / KING
+    row[_F.TARGET_LEAD] = (end % N_RANKS - view.up[end // N_RANKS]) / KING
     row[_F.TARGET_HIDDEN] = view.hidden[target] / 6
     row[_F.TARGET_SIZE] = count(covered) / 10
     row[_F.TARGET_RUN] = view.run[end] / 10
@@ -621,7 +650,7 @@ def _describe_landing(view, head, target, row):
 
 
 @njit
-def _describe_pairs(relations, view, head, source, target, group, row):
+def _describe_pairs(relations, view, head, source, target, row):
     """Counts pairs of a card beneath and a card of the group that are in each other's way."""
     covered = view.column[target]
     rest = NOTHING
@@ -641,12 +670,35 @@ def _describe_pairs(relations, view, head, source, target, group, row):
             break
         card = int(view.beneath[card])
     row[_F.MAKES_INVERSIONS] = made / 10
+    row[_F.MAKES_INVERSIONS_EARLY] = made / 10 * view.early
     row[_F.UNDOES_INVERSIONS] = undone / 10
+    row[_F.UNDOES_INVERSIONS_EARLY] = undone / 10 * view.early
     row[_F.MAKES_BLOCKS] = blocks_made / 4
     row[_F.UNDOES_BLOCKS] = blocks_undone / 4
-    row[_F.BLOCKS_KEY] = count(group & relations.parents[view.key[target]])
-    if source < N_COLUMNS:
-        row[_F.UNBLOCKS_KEY] = count(group & relations.parents[view.key[source]] & ~rest)
+
+
+@njit
+def _describe_keys(relations, view, head, source, target, group, row):
+    """What the group does to the keys of the columns it leaves and lands on."""
+    if view.hidden[target] > 0:
+        covered = view.column[target]
+        key = view.key[target]
+        row[_F.BLOCKS_KEY] = count(group & relations.parents[key])
+        row[_F.LOCKS_KEY] = locks(relations, view, key, covered, group)
+        row[_F.GROUP_ONTO_HIDDEN] = count(group) / 10
+    if source < N_COLUMNS and view.hidden[source] > 0:
+        rest = view.below[head]
+        key = view.key[source]
+        if rest != NOTHING:
+            row[_F.UNBLOCKS_KEY] = count(group & relations.parents[key])
+            row[_F.UNLOCKS_KEY] = locks(relations, view, key, rest, group)
+
+
+@njit
+def locks(relations, view, key, others, group):
+    """Whether this group on a column locks its key: no parent is left outside of it."""
+    free = relations.parents[key] & ~(view.gone | others)
+    return free != NOTHING and free & ~group == NOTHING and not has(relations.starters, key)
 
 
 @njit
@@ -686,7 +738,7 @@ def _describe_deal(seen, relations, view, row):
 def describe_table(relations, view, row):
     """Writes the features of a position into `row` (float32, shape (N_TABLE_FEATURES,))."""
     fits = view.takes | view.ready
-    row[_T.HIDDEN] = view.n_hidden / MAX_HIDDEN
+    row[_T.HIDDEN] = view.early
     row[_T.UNKNOWN] = view.n_unknown / 24
     row[_T.SPACES] = view.n_spaces / 3
     row[_T.FACE_UP] = count(view.placed | view.misfits | view.keys | view.bases) / N_CARDS
