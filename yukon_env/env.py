@@ -157,9 +157,12 @@ class YukonEnv(gym.Env[np.ndarray, int]):
             Observation, reward, terminated, truncated (always False here) and info.
 
         Raises:
+            ResetNeeded: `reset` has not been called.
             MoveError: The action is no number from 0 to 416; or it is illegal, and the
                 environment was made with `illegal_action="raise"`.
         """
+        if not self._seeded:
+            raise gym.error.ResetNeeded("call reset() before the first step()")
         self._actions[0] = self._check_action(action)
         observations = np.empty((1, N_CARDS * ROW), np.int8)
         masks = np.empty((1, N_ACTIONS), np.int8)
@@ -222,9 +225,8 @@ class YukonEnv(gym.Env[np.ndarray, int]):
         With perfect information it is the true one; otherwise its hidden cards are unknown until
         it is determinized.
         """
-        if self._settings.record["perfect_information"][0]:
-            return Game.of_record(self.variant, self._games)
-        return Game.from_observation(self.variant, *self._observe())
+        game = Game.of_record(self.variant, self._games)
+        return game if self._settings.record["perfect_information"][0] else game.as_seen()
 
     def render(self) -> str | None:
         """The board as text, for `render_mode="ansi"`; it shows what the player may see."""

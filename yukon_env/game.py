@@ -154,6 +154,10 @@ class Game:
         game._history = []
         return game
 
+    def as_seen(self) -> Self:
+        """The player's view of this game: a copy whose hidden cards are not known."""
+        return self.from_observation(self.variant, *self._observe(False))
+
     def _lay_out(self, board: Board) -> None:
         self.hidden_known = board.unknown == 0
         board = _name_unknown(board)

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
@@ -106,8 +107,7 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self._rules = compile_rules(self.variant)
         self._games = new_games(num_envs)
         self._episodes = np.zeros(num_envs, EPISODE)
-        self._observations = np.zeros((num_envs, N_CARDS * ROW), np.int8)
-        self._masks = np.zeros((num_envs, N_ACTIONS), np.int8)
+        self._new_buffers()
         self._all = np.ones(num_envs, np.bool_)
         self._sampler = np.zeros(1, np.uint64)
         self._seeded = False
@@ -145,8 +145,10 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             self._draw(which)
         else:
             start_from(start, self._games, self._episodes, which)
-        self._observe(which)
-        return self._shown(self._observations), self._infos(which)
+        if self.copy:
+            self._new_buffers()
+        self._observe(self._all)
+        return self._shown(), self._infos(which)
 
     def step(
         self, actions: np.ndarray
@@ -162,11 +164,16 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             (all (num_envs,)), and infos.
 
         Raises:
+            ResetNeeded: `reset` has not been called.
             MoveError: An action is no number from 0 to 416; or one is illegal, with
                 `illegal_action="raise"`. No game is touched.
             YukonError: The mode is `Disabled` and a game that is over was not reset.
         """
+        if not self._seeded:
+            raise ResetNeeded("call reset() before the first step()")
         actions = self._check_actions(actions)
+        if self.copy:
+            self._new_buffers()
         self._run_step(actions)
         rewards = self._episodes["reward"].copy()
         terminated = self._episodes["terminated"].copy()
@@ -179,7 +186,7 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
                 self._draw(over)
                 self._observe(over)
         infos |= self._infos(self._all)
-        return self._shown(self._observations), rewards, terminated, truncated, infos
+        return self._shown(), rewards, terminated, truncated, infos
 
     def sample_legal_actions(self) -> np.ndarray:
         """Draws an action for each game, uniformly over its mask: int64, shape (num_envs,).
@@ -192,14 +199,15 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     def action_masks(self) -> np.ndarray:
         """The legal actions: bool, shape (num_envs, 417); all True where the game is over."""
-        return self._masks.view(np.bool_).copy()
+        masks = np.empty((self.num_envs, N_ACTIONS), np.int8)
+        observations = np.empty((self.num_envs, N_CARDS * ROW), np.int8)
+        observe_games(self._games, self._settings.record, observations, masks, self._all)
+        return masks.view(np.bool_)
 
     def game(self, index: int) -> Game:
         """A copy of one game as a player may know it (see `YukonEnv.game`)."""
-        if self._settings.record["perfect_information"][0]:
-            return Game.of_record(self.variant, self._games[index : index + 1])
-        observation = self._observations[index].reshape(N_CARDS, ROW)
-        return Game.from_observation(self.variant, observation, self._masks[index])
+        game = Game.of_record(self.variant, self._games[index : index + 1])
+        return game if self._settings.record["perfect_information"][0] else game.as_seen()
 
     def render(self) -> tuple[str, ...] | None:
         """The boards as text, for `render_mode="ansi"`; they show what the player may see."""
@@ -227,7 +235,6 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self._episodes[:] = state["episodes"]
         self._sampler[:] = state["sampler"]
         self._seeded = True
-        self._observe(self._all)
 
     def close_extras(self, **kwargs: Any) -> None:
         """Ends the threads."""
@@ -340,15 +347,19 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     def _observe(self, which: np.ndarray) -> None:
         observe_games(self._games, self._settings.record, self._observations, self._masks, which)
 
-    def _shown(self, observations: np.ndarray) -> np.ndarray:
-        observations = observations.reshape(-1, N_CARDS, ROW)
-        return observations.copy() if self.copy else observations
+    def _new_buffers(self) -> None:
+        """Gives the last observations and masks away, and makes room for the next."""
+        self._observations = np.empty((self.num_envs, N_CARDS * ROW), np.int8)
+        self._masks = np.empty((self.num_envs, N_ACTIONS), np.int8)
+
+    def _shown(self) -> np.ndarray:
+        return self._observations.reshape(-1, N_CARDS, ROW)
 
     def _infos(self, which: np.ndarray) -> dict[str, Any]:
         """The infos of the games in `which`, in the form of Gymnasium's vector environments."""
         every = which is self._all
         arrays = {
-            "action_mask": self._masks.copy() if self.copy or not every else self._masks,
+            "action_mask": self._masks if every else self._masks.copy(),
             "deal": self._episodes["deal"].copy(),
             "is_success": self._episodes["won"].copy(),
             "illegal_action": self._episodes["illegal"].copy(),

@@ -155,7 +155,8 @@ def _step_game(game, episode, rules, settings, action):
     """Plays an action if it is legal, and judges what came of it."""
     was_over = game.n_legal == 0
     legal = is_legal(game, action)
-    before = _potential(game, rules)
+    shaped = settings.shaping != 0.0 and not was_over
+    before = _potential(game, rules) if shaped else 0.0
     if legal:
         play(game, rules, action)
     episode.steps += 1
@@ -164,7 +165,7 @@ def _step_game(game, episode, rules, settings, action):
     episode.terminated = game.n_legal == 0 or (episode.illegal and settings.terminate_illegal)
     episode.truncated = not episode.terminated and episode.steps >= settings.max_steps
     episode.reward = 1.0 if episode.won and not was_over else 0.0
-    if settings.shaping != 0.0 and not was_over:
+    if shaped:
         # The potential of a terminal state is 0, or shaping would change the best policy: Ng,
         # Harada and Russell, "Policy invariance under reward transformations", ICML 1999.
         after = 0.0 if episode.terminated else _potential(game, rules)

@@ -104,12 +104,12 @@ def set_root(game, table, position, lore):
     game.spaces = position.n_empty
     game.parents_above = EMPTY
     for column in range(len(position.end)):
-        card = int(position.end[column])
+        card = np.int64(position.end[column])
         game.in_open |= BIT[card]
         above = EMPTY
         while card != NO_CARD:
             index = index_of(BIT[card])
-            under = int(position.beneath[card])
+            under = np.int64(position.beneath[card])
             game.beneath[index] = BIT[under]
             if under == NO_CARD:
                 game.bases |= BIT[card]
@@ -134,7 +134,7 @@ def _between(position, card, parent):
     """The cards above a card, up to a parent in the same column."""
     cards = EMPTY
     while cards & parent == EMPTY:
-        card = int(position.above[card])
+        card = np.int64(position.above[card])
         cards |= BIT[card]
     return cards
 

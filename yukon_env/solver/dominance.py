@@ -4,6 +4,7 @@ If a position can be won at all, it can be won after such a move; so the search 
 The proofs, and the rules of thumb that are wrong, are in the README of this package.
 """
 
+import numpy as np
 from numba import njit
 
 from yukon_env.cards import N_RANKS, N_SUITS
@@ -31,7 +32,7 @@ def forced_move(position, lore):
 def unwanted_card_up(position, lore):
     """The move up of a card that no card outside the foundations could lie on."""
     for suit in range(N_SUITS):
-        rank = int(position.up[suit])
+        rank = np.int64(position.up[suit])
         card = suit * N_RANKS + rank
         if (
             rank < N_RANKS
@@ -56,7 +57,7 @@ def king_to_space(position):
             wanting ^= bit
     if count(wanting) > position.n_empty or wanting & position.face_up == EMPTY:
         return NO_MOVE
-    card = int(CARD_OF_BIT[index_of(lowest(wanting & position.face_up))])
+    card = np.int64(CARD_OF_BIT[index_of(lowest(wanting & position.face_up))])
     column = 0
     while position.end[column] != NO_CARD:
         column += 1

@@ -99,9 +99,9 @@ def load(position, game, lore):
     for column in range(N_COLUMNS):
         position.end[column] = game.end[column]
         position.n_empty += game.end[column] == NO_CARD
-        card = int(game.end[column])
+        card = np.int64(game.end[column])
         while card != NO_CARD and n < N_CARDS:
-            under = int(game.beneath[card])
+            under = np.int64(game.beneath[card])
             position.column[card] = column
             position.beneath[card] = under
             position.above[under] = card
@@ -130,7 +130,7 @@ def load(position, game, lore):
         n += 1
     if game.redeals_left != UNLIMITED:
         position.key[REDEAL_WORD] ^= np.uint64(game.redeals_left) << REST_SHIFT
-    _set_waste(position, int(game.n_waste))
+    _set_waste(position, np.int64(game.n_waste))
     for card in range(N_CARDS + 1):
         position.root_code[card] = position.code[card]
     position.moved = EMPTY
@@ -202,16 +202,16 @@ def list_moves(position, lore, moves):
         for child in range(lore.max_children):
             card = lore.children[end, child]
             if position.face_up & BIT[card] != EMPTY and position.column[card] != column:
-                moves[n] = int(card) * N_DESTINATIONS + column
+                moves[n] = np.int64(card) * N_DESTINATIONS + column
                 n += 1
     if space >= 0:
         for index in range(lore.n_starters):
-            card = int(lore.starters[index])
+            card = np.int64(lore.starters[index])
             if position.face_up & BIT[card] != EMPTY and position.beneath[card] != NO_CARD:
                 moves[n] = card * N_DESTINATIONS + space
                 n += 1
     for suit in range(N_SUITS):
-        card = suit * N_RANKS + int(position.up[suit])
+        card = suit * N_RANKS + np.int64(position.up[suit])
         if position.up[suit] < N_RANKS and may_go_up(position, card):
             moves[n] = card * N_DESTINATIONS + FOUNDATION
             n += 1
@@ -239,7 +239,7 @@ def is_waste_top(position, card):
 @njit
 def _list_stock_moves(position, lore, moves, n, space):
     if position.n_waste > 0:
-        card = int(position.pile[position.n_waste - 1])
+        card = np.int64(position.pile[position.n_waste - 1])
         n = _list_targets(position, lore, moves, n, card)
         if space >= 0 and lore.starter_set & BIT[card] != EMPTY:
             moves[n] = card * N_DESTINATIONS + space
@@ -254,7 +254,7 @@ def _list_stock_moves(position, lore, moves, n, space):
 def _list_returns(position, lore, moves, n, space):
     for suit in range(N_SUITS):
         if position.up[suit] > 0:
-            card = suit * N_RANKS + int(position.up[suit]) - 1
+            card = suit * N_RANKS + np.int64(position.up[suit]) - 1
             n = _list_targets(position, lore, moves, n, card)
             if space >= 0 and position.up[suit] == KING + 1:
                 moves[n] = card * N_DESTINATIONS + space
@@ -284,12 +284,12 @@ def do(position, lore, move):
         return _do_deal(position, lore)
     card = move >> 3
     destination = move & 7
-    source = int(position.column[card])
-    under = int(position.beneath[card])
+    source = np.int64(position.column[card])
+    under = np.int64(position.beneath[card])
     last = card
     turned = 0
     if source < N_COLUMNS:
-        last = int(position.end[source])
+        last = np.int64(position.end[source])
         position.end[source] = under
         position.above[under] = NO_CARD
         if under == NO_CARD:
@@ -302,19 +302,19 @@ def do(position, lore, move):
         _take_from_waste(position)
         position.face_up |= BIT[card]
     else:
-        _set_up(position, card // N_RANKS, int(position.up[card // N_RANKS]) - 1)
+        _set_up(position, card // N_RANKS, np.int64(position.up[card // N_RANKS]) - 1)
         position.up_set ^= BIT[card]
         position.face_up |= BIT[card]
-    info = source | turned << _TURNED | int(position.code[card]) << _CODE | under << _BENEATH
+    info = source | turned << _TURNED | np.int64(position.code[card]) << _CODE | under << _BENEATH
     if destination == FOUNDATION:
         set_code(position, card, AT_ROOT)
         position.moved &= ~BIT[card]
-        _set_up(position, card // N_RANKS, int(position.up[card // N_RANKS]) + 1)
+        _set_up(position, card // N_RANKS, np.int64(position.up[card // N_RANKS]) + 1)
         position.up_set ^= BIT[card]
         position.face_up &= ~BIT[card]
         position.column[card] = FOUNDATION
     else:
-        target = int(position.end[destination])
+        target = np.int64(position.end[destination])
         position.n_empty -= target == NO_CARD
         _lay(position, card, last, destination, target)
         set_code(position, card, lore.code[card, target])
@@ -333,12 +333,12 @@ def undo(position, move, info):
     under = info >> _BENEATH
     last = card
     if destination == FOUNDATION:
-        _set_up(position, card // N_RANKS, int(position.up[card // N_RANKS]) - 1)
+        _set_up(position, card // N_RANKS, np.int64(position.up[card // N_RANKS]) - 1)
         position.up_set ^= BIT[card]
         position.face_up |= BIT[card]
     else:
-        last = int(position.end[destination])
-        target = int(position.beneath[card])
+        last = np.int64(position.end[destination])
+        target = np.int64(position.beneath[card])
         position.end[destination] = target
         position.above[target] = NO_CARD
         position.n_empty += target == NO_CARD
@@ -355,7 +355,7 @@ def undo(position, move, info):
         position.beneath[card] = under
         position.face_up ^= BIT[card]
     else:
-        _set_up(position, card // N_RANKS, int(position.up[card // N_RANKS]) + 1)
+        _set_up(position, card // N_RANKS, np.int64(position.up[card // N_RANKS]) + 1)
         position.up_set ^= BIT[card]
         position.face_up ^= BIT[card]
         position.moved &= ~BIT[card]
@@ -371,12 +371,12 @@ def _lay(position, card, last, column, target):
     position.end[column] = last
     while card != NO_CARD:
         position.column[card] = column
-        card = int(position.above[card])
+        card = np.int64(position.above[card])
 
 
 @njit
 def _take_from_waste(position):
-    n_waste = int(position.n_waste) - 1
+    n_waste = np.int64(position.n_waste) - 1
     _set_waste(position, n_waste)
     position.n_pile -= 1
     for index in range(n_waste, position.n_pile):
@@ -385,7 +385,7 @@ def _take_from_waste(position):
 
 @njit
 def _put_back_on_waste(position, card):
-    n_waste = int(position.n_waste)
+    n_waste = np.int64(position.n_waste)
     for index in range(position.n_pile, n_waste, -1):
         position.pile[index] = position.pile[index - 1]
     position.pile[n_waste] = card
@@ -397,13 +397,13 @@ def _put_back_on_waste(position, card):
 
 @njit
 def _do_deal(position, lore):
-    info = int(position.n_waste) | (int(position.redeals_left) + 1) << 8
+    info = np.int64(position.n_waste) | (np.int64(position.redeals_left) + 1) << 8
     if position.n_waste < position.n_pile:
-        _set_waste(position, min(int(position.n_pile), int(position.n_waste) + int(lore.draw)))
+        _set_waste(position, min(np.int64(position.n_pile), np.int64(position.n_waste) + np.int64(lore.draw)))
     else:
         _set_waste(position, 0)
         if position.redeals_left != UNLIMITED:
-            _set_redeals(position, int(position.redeals_left) - 1)
+            _set_redeals(position, np.int64(position.redeals_left) - 1)
     return info
 
 
@@ -419,22 +419,22 @@ def key_after(position, lore, move):
     """The three words of the key that a move leads to, without playing it."""
     key_0, key_1, key_2 = position.key[0], position.key[1], position.key[2]
     if move == DEAL:
-        n_waste = int(position.n_waste)
+        n_waste = np.int64(position.n_waste)
         if n_waste < position.n_pile:
-            new_waste = min(int(position.n_pile), n_waste + int(lore.draw))
+            new_waste = min(np.int64(position.n_pile), n_waste + np.int64(lore.draw))
         else:
             new_waste = 0
             if position.redeals_left != UNLIMITED:
-                left = int(position.redeals_left)
+                left = np.int64(position.redeals_left)
                 key_1 ^= np.uint64(left ^ (left - 1)) << REST_SHIFT
         return key_0 ^ (np.uint64(n_waste ^ new_waste) << REST_SHIFT), key_1, key_2
     card = move >> 3
     destination = move & 7
     suit = card // N_RANKS
     source = position.column[card]
-    up = int(position.up[suit])
+    up = np.int64(position.up[suit])
     if source == PILE:
-        n_waste = int(position.n_waste)
+        n_waste = np.int64(position.n_waste)
         key_0 ^= np.uint64(n_waste ^ (n_waste - 1)) << REST_SHIFT
     if destination == FOUNDATION:
         key_2 ^= np.uint64(up ^ (up + 1)) << UP_SHIFT[suit]
@@ -442,8 +442,8 @@ def key_after(position, lore, move):
     else:
         if source == FOUNDATION:
             key_2 ^= np.uint64(up ^ (up - 1)) << UP_SHIFT[suit]
-        new_code = int(lore.code[card, position.end[destination]])
-    change = np.uint64(int(position.code[card]) ^ new_code) << KEY_SHIFT[card]
+        new_code = np.int64(lore.code[card, position.end[destination]])
+    change = np.uint64(np.int64(position.code[card]) ^ new_code) << KEY_SHIFT[card]
     word = KEY_WORD[card]
     if word == 0:
         key_0 ^= change

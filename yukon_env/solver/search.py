@@ -8,7 +8,6 @@ makes the others superfluous, `relaxation` and `abstraction` for a proof that a 
 import numpy as np
 from numba import njit
 
-from yukon_env.engine.compiling import kernel
 from yukon_env.solver import abstraction, transpositions
 from yukon_env.solver.dominance import NO_MOVE, forced_move
 from yukon_env.solver.ordering import next_random, score
@@ -67,6 +66,7 @@ def start(search, position, lore, frames, moves, scratch, table):
     search.n_stored = 0
     search.abstract_states = 0
     search.cut = False
+    frames[0].next = 0
     frames[0].stop = 0
     transpositions.clear(table, search.n_rows)
     if is_won(position):
@@ -189,4 +189,4 @@ def run_to_budget(search, position, lore, frames, moves, scratch, table, abstrac
         )  # fmt: skip
 
 
-__all__ = ["FRAME", "MAX_MOVES", "SEARCH", "advance", "kernel", "run_to_budget", "start"]
+__all__ = ["FRAME", "MAX_MOVES", "SEARCH", "advance", "run_to_budget", "start"]

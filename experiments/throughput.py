@@ -1,0 +1,164 @@
+"""How fast the environments are: `python -m experiments.throughput`.
+
+Counting rule: legal random play; every step counts one game stepped, with its observation and
+mask written; drawing the random action and dealing new games are inside the measured time. Each
+figure is the best of several repetitions, since other processes only ever make a run slower.
+"""
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+
+import gymnasium as gym
+import numpy as np
+
+import yukon_env
+from yukon_env.engine.batch import EPISODE
+from yukon_env.engine.state import GAME, N_ACTIONS
+from yukon_env.env import YukonEnv
+from yukon_env.variants import VARIANTS
+from yukon_env.vector_env import YukonVectorEnv
+
+REPETITIONS = 5
+OBSERVATION_BYTES = 52 * 3
+
+IMPORT = "import time; t = time.perf_counter(); import yukon_env; print(time.perf_counter() - t)"
+FIRST_STEP = (
+    "import gymnasium, time, yukon_env; env = gymnasium.make('Yukon-v0'); t = time.perf_counter();"
+    "env.reset(seed=0); env.step(0); print(time.perf_counter() - t)"
+)
+
+
+def main() -> None:
+    """Measures everything and prints one table."""
+    args = _parse_args()
+    variant = VARIANTS[args.variant]
+    print(__doc__.split("\n\n")[1].replace("\n", " "))
+    print(f"{variant.title}; {_machine()}\n")
+
+    def vector(num_envs: int, **kwargs) -> Callable[[float], float]:
+        return lambda seconds: measure_vector(variant.key, num_envs, seconds, **kwargs)
+
+    many = f"{args.num_envs:,}"
+    rates: dict[str, Callable[[float], float]] = {
+        f"YukonVectorEnv, {many} games, 1 thread, copy=False": vector(args.num_envs, copy=False),
+        f"YukonVectorEnv, {many} games, 2 threads, copy=False": vector(
+            args.num_envs, copy=False, num_threads=2
+        ),
+        f"YukonVectorEnv, {many} games, 1 thread": vector(args.num_envs),
+        f"YukonVectorEnv, {many} games, 2 threads": vector(args.num_envs, num_threads=2),
+        "YukonEnv, unwrapped": lambda seconds: measure_single(variant.key, seconds),
+        "SyncVectorEnv over YukonEnv, 64 games": lambda seconds: measure_sync(
+            variant.env_id, 64, seconds
+        ),
+    }
+    for name, measure in rates.items():
+        print(f"{name:<58} {measure(args.seconds):>14,.0f} steps/s", flush=True)
+    for name, seconds in measure_start().items():
+        print(f"{name:<58} {seconds:>14.2f} s")
+    size = GAME.itemsize + EPISODE.itemsize + N_ACTIONS + OBSERVATION_BYTES
+    print(f"{'Memory per game: record, episode, mask, observation':<58} {size:>14,} bytes")
+
+
+def _parse_args() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="experiments.throughput", description=__doc__)
+    parser.add_argument("--variant", choices=VARIANTS, default="yukon")
+    parser.add_argument("--num-envs", type=int, default=1024, help="games stepped at once")
+    parser.add_argument("--seconds", type=float, default=1.0, help="length of one repetition")
+    return parser.parse_args()
+
+
+def best_rate(step: Callable[[], int], seconds: float) -> float:
+    """Calls `step`, which returns how many steps it took, and returns the best steps a second."""
+    _rate(step, seconds / 2)
+    return max(_rate(step, seconds) for _ in range(REPETITIONS))
+
+
+def _rate(step: Callable[[], int], seconds: float) -> float:
+    steps = 0
+    start = time.perf_counter()
+    while (elapsed := time.perf_counter() - start) < seconds:
+        steps += step()
+    return steps / elapsed
+
+
+def measure_vector(variant: str, num_envs: int, seconds: float, **kwargs) -> float:
+    """Steps a second of the native vector environment."""
+    env = YukonVectorEnv(num_envs, variant, **kwargs)
+    env.reset(seed=0)
+
+    def step() -> int:
+        for _ in range(10):
+            env.step(env.sample_legal_actions())
+        return 10 * num_envs
+
+    rate = best_rate(step, seconds)
+    env.close()
+    return rate
+
+
+def measure_single(variant: str, seconds: float) -> float:
+    """Steps a second of one environment; its actions are drawn in blocks beforehand."""
+    env = YukonEnv(variant)
+    _, info = env.reset(seed=0)
+    draws = np.random.default_rng(0).random(4096)
+    state = {"mask": info["action_mask"], "steps": 0}
+
+    def step() -> int:
+        for draw in draws:
+            legal = state["mask"].nonzero()[0]
+            _, _, terminated, _, info = env.step(legal[int(draw * len(legal))])
+            state["steps"] += 1
+            if terminated or state["steps"] == yukon_env.MAX_EPISODE_STEPS:
+                _, info = env.reset()
+                state["steps"] = 0
+            state["mask"] = info["action_mask"]
+        return len(draws)
+
+    return best_rate(step, seconds)
+
+
+def measure_sync(env_id: str, num_envs: int, seconds: float) -> float:
+    """Steps a second of Gymnasium's own vector environment over the single one."""
+    env = gym.make_vec(env_id, num_envs=num_envs, vectorization_mode="sync")
+    _, infos = env.reset(seed=0)
+    rng = np.random.default_rng(0)
+    state = {"masks": infos["action_mask"]}
+
+    def step() -> int:
+        actions = (rng.random(state["masks"].shape) * state["masks"]).argmax(axis=1)
+        state["masks"] = env.step(actions)[-1]["action_mask"]
+        return num_envs
+
+    return best_rate(step, seconds)
+
+
+def measure_start() -> dict[str, float]:
+    """Seconds that a new process takes to import the package and to take its first step."""
+    with tempfile.TemporaryDirectory() as cache:
+        cold = {**os.environ, "NUMBA_CACHE_DIR": cache}
+        return {
+            "import yukon_env": min(_seconds(IMPORT, cold) for _ in range(REPETITIONS)),
+            "First reset and step of a process, nothing compiled": _seconds(FIRST_STEP, cold),
+            "First reset and step of a process, compiled before": min(
+                _seconds(FIRST_STEP, cold) for _ in range(REPETITIONS)
+            ),
+        }
+
+
+def _seconds(code: str, environment: dict[str, str]) -> float:
+    run = [sys.executable, "-c", code]
+    return float(subprocess.check_output(run, env=environment, text=True))
+
+
+def _machine() -> str:
+    return f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores"
+
+
+if __name__ == "__main__":
+    main()
