@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -41,7 +42,7 @@ def main() -> None:
     print(__doc__.split("\n\n")[1].replace("\n", " "))
     print(f"{variant.title}; {_machine()}\n")
 
-    def vector(num_envs: int, **kwargs) -> Callable[[float], float]:
+    def vector(num_envs: int, **kwargs: Any) -> Callable[[float], float]:
         return lambda seconds: measure_vector(variant.key, num_envs, seconds, **kwargs)
 
     many = f"{args.num_envs:,}"
@@ -87,7 +88,7 @@ def _rate(step: Callable[[], int], seconds: float) -> float:
     return steps / elapsed
 
 
-def measure_vector(variant: str, num_envs: int, seconds: float, **kwargs) -> float:
+def measure_vector(variant: str, num_envs: int, seconds: float, **kwargs: Any) -> float:
     """Steps a second of the native vector environment."""
     env = YukonVectorEnv(num_envs, variant, **kwargs)
     env.reset(seed=0)

@@ -58,8 +58,8 @@ def format_board(board: Board, hide: bool = False) -> str:
     lines = [f"Foundations: {_format_foundations(board.foundations)}"]
     if board.stock:
         down = not board.stock_seen
-        cards = (_format_card(card, down, hide and down) for card in board.stock)
-        lines.append(f"Stock: {' '.join(cards)}")
+        words = (_format_card(card, down, hide and down) for card in board.stock)
+        lines.append(f"Stock: {' '.join(words)}")
     if board.waste:
         lines.append(f"Waste: {' '.join(card_text(card) for card in board.waste)}")
     if board.stock or board.waste:

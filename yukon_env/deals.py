@@ -100,7 +100,7 @@ def check_deal(deal: int) -> int:
     return int(deal)
 
 
-def check_deck(deck: Sequence[int] | np.ndarray) -> np.ndarray:
+def check_deck(deck: Sequence[int] | np.ndarray | None) -> np.ndarray:
     """Returns the deck as uint8 of shape (52,).
 
     Raises:

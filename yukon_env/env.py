@@ -1,7 +1,7 @@
 """One game as a Gymnasium environment."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, SupportsIndex
+from typing import Any, SupportsIndex
 
 import gymnasium as gym
 import numpy as np
@@ -28,7 +28,7 @@ from yukon_env.rendering.ansi import draw_game
 from yukon_env.variants import Variant, get_variant
 
 
-class YukonEnv(gym.Env[np.ndarray, int]):
+class YukonEnv(gym.Env[np.ndarray, np.int64]):
     """A patience of the Yukon family.
 
     ## Description
@@ -83,7 +83,7 @@ class YukonEnv(gym.Env[np.ndarray, int]):
         YukonError: An argument is bad; the message says which and why.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 4}
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}  # noqa: RUF012
 
     def __init__(
         self,

@@ -136,11 +136,10 @@ def start_from(
     if not game.hidden_known:
         raise DealError("an environment must know the hidden cards: the board has some as <>")
     games[which] = game.record[0]
-    blank = np.zeros(1, EPISODE)
-    blank["deal"] = deal
-    for name in EPISODE.names:
-        if name != "stream":
-            episodes[name][which] = blank[name][0]
+    streams = episodes["stream"].copy()
+    episodes[which] = np.zeros(1, EPISODE)[0]
+    episodes["deal"][which] = deal
+    episodes["stream"] = streams
 
 
 def raise_illegal(variant: Variant, game: np.ndarray, action: int) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from yukon_env.board import UNKNOWN, Board, check_board, format_board, parse_board
 from yukon_env.cards import N_CARDS, N_RANKS, N_SUITS, card_text, parse_card
-from yukon_env.deals import check_deal, check_deck, deck_of_deal
+from yukon_env.deals import check_deck, deck_of_deal
 from yukon_env.engine import batch, tables
 from yukon_env.engine.moves import deal_games, play_games
 from yukon_env.engine.state import (
@@ -51,7 +51,7 @@ class Move(int):
     def __repr__(self) -> str:
         return f"Move({int(self)}, {self.text!r})"
 
-    def __getnewargs__(self) -> tuple[int, str]:
+    def __getnewargs__(self) -> tuple[int, str]:  # type: ignore[override]
         return int(self), self.text
 
 
@@ -98,7 +98,7 @@ class Game:
         if text is not None:
             self._lay_out(parse_board(text, self.variant))
             return
-        cards = check_deck(deck) if deck is not None else deck_of_deal(check_deal(deal))
+        cards = deck_of_deal(deal) if deal is not None else check_deck(deck)
         deal_games(self.record, self.rules, cards[np.newaxis], ONE_GAME)
 
     @classmethod

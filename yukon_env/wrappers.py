@@ -1,6 +1,5 @@
 """Wrappers for what some libraries and some players need."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import gymnasium as gym
@@ -36,9 +35,7 @@ class MaskInObservation(gym.ObservationWrapper):
             }
         )
 
-    def reset(
-        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
-    ) -> tuple[Dict, Dict]:
+    def reset(self, *, seed: int | None = None, options: Dict | None = None) -> tuple[Dict, Dict]:
         """Resets; returns the Dict observation and the info."""
         observation, info = self.env.reset(seed=seed, options=options)
         return self._with_mask(observation, info), info
@@ -70,7 +67,7 @@ class NoRepeats(gym.Wrapper):
         self._mask = np.ones(N_ACTIONS, np.int8)
 
     def reset(
-        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+        self, *, seed: int | None = None, options: Dict | None = None
     ) -> tuple[np.ndarray, Dict]:
         """Resets, and forgets the positions of the last episode."""
         observation, info = self.env.reset(seed=seed, options=options)

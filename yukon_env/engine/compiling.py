@@ -22,8 +22,8 @@ def kernel(function: Callable) -> Callable[..., Any]:
     would go on with old code. Here any change to a source of the package, or to a module that
     the function's own file lies beside, compiles it anew.
     """
-    compiled = njit(cache=True, nogil=True)(function)
-    if not config.DISABLE_JIT:
+    compiled: Any = njit(cache=True, nogil=True)(function)
+    if not config.DISABLE_JIT:  # type: ignore[attr-defined]
         # Numba has no public way to say what a cached function depends on.
         files = compiled._cache._cache_file
         files._source_stamp = (

@@ -1,0 +1,195 @@
+"""Plays agents on the same held-out deals: `python -m experiments.evaluate`.
+
+    python -m experiments.evaluate --variant yukon --agents random greedy:yukon --deals test
+
+prints a table with 95 % Wilson intervals, and for each pair of agents the exact McNemar test on
+the same deals. `--out results.parquet` (or `.json`) keeps a row per agent and deal, with the
+command, the versions and the protocol beside them.
+"""
+
+import argparse
+import json
+import re
+from collections.abc import Iterable
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from tqdm import tqdm
+
+import agents
+from agents.errors import AgentError
+from experiments.runs import provenance
+from yukon_env.deals import SPLITS
+from yukon_env.errors import YukonError
+from yukon_env.evaluation import BATCH_SIZE, MAX_MOVES, Evaluation, evaluate
+from yukon_env.variants import VARIANTS
+
+ROW_FIELDS = ("deals", "won", "moves", "cards_up", "hidden", "ending")
+
+
+def main() -> None:
+    """Evaluates the agents of the command line, prints the tables and keeps the rows."""
+    parser = make_parser()
+    args = parser.parse_args()
+    try:
+        results = evaluate_agents(args)
+    except (AgentError, YukonError) as error:
+        parser.error(str(error))
+    print(describe_protocol(next(iter(results.values()))))
+    print(format_table(results))
+    if len(results) > 1:
+        print(f"\n{format_comparisons(results)}")
+    if args.out is not None:
+        write_results(args.out, results, vars(args))
+        print(f"\nRows written to {args.out}")
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.evaluate",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--variant", choices=VARIANTS, default="yukon")
+    parser.add_argument("--agents", nargs="+", required=True, metavar="AGENT", help="random, greedy:VARIANT or ppo:RUN")
+    parser.add_argument(
+        "--deals", type=parse_deals, default="test", help="test, validation, 17 or 0-1999"
+    )
+    parser.add_argument("--max-moves", type=int, default=MAX_MOVES, help="cut games after these")
+    parser.add_argument(
+        "--allow-repeats", action="store_true", help="offer moves back to earlier positions, too"
+    )
+    parser.add_argument("--batch-size", type=int, default=BATCH_SIZE, help="games shown at once")
+    parser.add_argument("--seed", type=int, default=0, help="for agents that draw")
+    parser.add_argument(
+        "--out", type=parse_out, metavar="FILE", help="keep the rows: a .parquet or .json file"
+    )
+    return parser
+
+
+def parse_deals(text: str) -> range:
+    """Reads `test`, `validation`, `17` or `0-1999` (both ends are played)."""
+    if text in ("test", "validation"):
+        return SPLITS[text]
+    match = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not test, validation, 17 or 0-1999")
+    first, last = int(match[1]), int(match[2] or match[1])
+    deals = range(first, last + 1)
+    if not deals:
+        raise argparse.ArgumentTypeError(f"{text!r} ends before it starts")
+    return deals
+
+
+def parse_out(text: str) -> Path:
+    """Reads the name of a file that results can be written to."""
+    path = Path(text)
+    if path.suffix not in (".parquet", ".json"):
+        raise argparse.ArgumentTypeError(f"{text!r} must end in .parquet or .json")
+    if not path.resolve().parent.is_dir():
+        raise argparse.ArgumentTypeError(f"the folder of {text!r} does not exist")
+    return path
+
+
+def evaluate_agents(args: argparse.Namespace) -> dict[str, Evaluation]:
+    """Evaluates each agent on the same deals, with a progress bar."""
+    players = {name: agents.load(name, args.seed) for name in args.agents}
+    results = {}
+    for name, player in players.items():
+        with tqdm(total=len(args.deals), desc=name, unit="game", leave=False) as bar:
+            results[name] = evaluate(
+                player,
+                args.variant,
+                args.deals,
+                max_moves=args.max_moves,
+                allow_repeats=args.allow_repeats,
+                batch_size=args.batch_size,
+                progress=bar.update,
+            )
+    return results
+
+
+def describe_protocol(result: Evaluation) -> str:
+    """Says in a line what was played, and how."""
+    repeats = "may be entered again" if result.allow_repeats else "are not entered again"
+    return (
+        f"{result.variant.title}, deals {result.deals[0]}-{result.deals[-1]} "
+        f"({len(result.deals)}), at most {result.max_moves} moves, positions {repeats}\n"
+    )
+
+
+def format_table(results: dict[str, Evaluation]) -> str:
+    """A Markdown table with a row per agent."""
+    rows = [
+        (
+            name,
+            f"{100 * result.win_rate:.1f} %",
+            "{:.1f} to {:.1f}".format(*(100 * end for end in result.interval)),
+            f"{result.cards_up.mean():.1f}",
+            f"{result.moves.mean():.1f}",
+            f"{1000 * result.seconds / len(result.deals):.2f} ms",
+        )
+        for name, result in results.items()
+    ]
+    return markdown(("agent", "won", "95 % interval", "cards up", "moves", "time a game"), rows)
+
+
+def format_comparisons(results: dict[str, Evaluation]) -> str:
+    """A Markdown table with a row per pair of agents."""
+    rows = []
+    for (name, first), (other, second) in combinations(results.items(), 2):
+        difference, p_value = first.compare(second)
+        only_first = int((first.won & ~second.won).sum())
+        only_second = int((second.won & ~first.won).sum())
+        rows.append(
+            (
+                f"{name} - {other}",
+                f"{100 * difference:+.1f}",
+                str(only_first),
+                str(only_second),
+                f"{p_value:.2g}",
+            )
+        )
+    header = ("same deals", "points", "only the first won", "only the second", "McNemar p")
+    return markdown(header, rows)
+
+
+def markdown(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """A Markdown table, its columns aligned for reading as text, too."""
+    rows = [header, *rows]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
+    lines = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
+        for row in rows
+    ]
+    rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
+    return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def write_results(path: Path, results: dict[str, Evaluation], arguments: dict[str, Any]) -> None:
+    """Writes a row per agent and deal, and where they come from, in one file."""
+    columns = {
+        field: np.concatenate([getattr(result, field) for result in results.values()])
+        for field in ROW_FIELDS
+    }
+    names = [name for name, result in results.items() for _ in result.deals]
+    table = pa.table({"agent": names, **columns}).rename_columns(["agent", "deal", *ROW_FIELDS[1:]])
+    about = {
+        **provenance(),
+        "arguments": {key: str(value) for key, value in arguments.items()},
+        "seconds": {name: result.seconds for name, result in results.items()},
+    }
+    if path.suffix == ".json":
+        path.write_text(json.dumps({"about": about, "rows": table.to_pylist()}, indent=1) + "\n")
+    else:
+        metadata = {b"about": json.dumps(about).encode()}
+        pq.write_table(table.replace_schema_metadata(metadata), path)
+
+
+if __name__ == "__main__":
+    main()
