@@ -1,0 +1,405 @@
+"""Trains a network over move features with MaskablePPO, on train deals alone.
+
+    python -m experiments.train --variant yukon --seconds 180
+    python -m experiments.train --resume runs/train-yukon-...
+
+The run folder gets the model (`model.pt`), the learning curve (`learning_curve.png` and `.json`),
+TensorBoard logs, what the run was started with (`run.json`), and a checkpoint to resume from.
+The curve shows the win rate in training and that of the deterministic player on validation
+deals, by the protocol of `yukon_env.evaluation`. Test deals are never played.
+"""
+
+import argparse
+import dataclasses
+import pickle
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import configure
+from tqdm import tqdm
+
+from agents.ppo import MovePolicy, PPOAgent
+from agents.sb3_vec_env import YukonSB3VecEnv
+from experiments.learning_curve import draw_curve
+from experiments.runs import (
+    RUN_FILE,
+    RunError,
+    create_run,
+    fail,
+    provenance,
+    read_run,
+    write_json,
+    write_whole,
+)
+from yukon_env.deals import SPLITS
+from yukon_env.errors import YukonError
+from yukon_env.evaluation import evaluate
+from yukon_env.stats import wilson_interval
+from yukon_env.variants import VARIANTS
+
+MODEL_FILE = "model.pt"
+CHECKPOINT_FILE = "checkpoint.pkl"
+CURVE_FILE = "learning_curve.json"
+PLOT_FILE = "learning_curve.png"
+RECENT_GAMES = 1000
+
+
+def _option(default: Any, text: str) -> Any:
+    return field(default=default, metadata={"help": text})
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """All that fixes a run."""
+
+    variant: str = _option("yukon", "the game")
+    seconds: float = _option(180.0, "time to train, validation included; 0 for no limit")
+    steps: int = _option(0, "moves to train on, over all games; 0 for no limit")
+    seed: int = _option(0, "fixes deals, draws and initial weights")
+    envs: int = _option(512, "games played at once")
+    horizon: int = _option(32, "moves in each game between two updates")
+    batch_size: int = _option(2048, "positions in a gradient step")
+    epochs: int = _option(3, "passes over the positions in an update")
+    learning_rate: float = _option(2e-3, "at the start; it falls linearly to 0")
+    gamma: float = _option(0.999, "discount factor")
+    gae_lambda: float = _option(0.95, "lambda of generalized advantage estimation")
+    clip_range: float = _option(0.2, "PPO's clip range")
+    entropy: float = _option(0.003, "weight of the entropy bonus")
+    value_weight: float = _option(0.5, "weight of the value loss")
+    shaping: float = _option(1.0, "weight of the potential-based reward for progress")
+    width: int = _option(64, "size of the network's embeddings")
+    max_moves: int = _option(200, "moves after which a game is cut")
+    allow_repeats: bool = _option(False, "let games go back to positions they have been in")
+    validation_deals: int = _option(1000, "validation deals played at each checkpoint")
+    checkpoint_seconds: float = _option(30.0, "time between two checkpoints")
+    threads: int = _option(2, "threads of the network")
+
+    def check(self) -> None:
+        """Checks what no later step checks with a clear message.
+
+        Raises:
+            RunError: A value is impossible.
+        """
+        if self.variant not in VARIANTS:
+            raise RunError(f"unknown variant {self.variant!r}; known are {', '.join(VARIANTS)}")
+        if self.seconds <= 0 and self.steps <= 0:
+            raise RunError("give a limit: --seconds or --steps")
+        for name in ("envs", "horizon", "batch_size", "epochs", "width", "max_moves", "threads"):
+            if getattr(self, name) < 1:
+                raise RunError(f"{name} must be at least 1, not {getattr(self, name)}")
+        n_validation = len(SPLITS["validation"])
+        if not 1 <= self.validation_deals <= n_validation:
+            raise RunError(f"validation_deals must be 1 to {n_validation}")
+        if self.envs * self.horizon < 2:
+            raise RunError("an update needs at least 2 positions: raise envs or horizon")
+
+
+@dataclass
+class Progress:
+    """How far a run has come.
+
+    Attributes:
+        seconds: Time trained, over all sittings.
+        steps: Moves trained on.
+        training: Points (seconds, steps, win rate of the recent training games).
+        validation: Points (seconds, steps, wins, games).
+    """
+
+    seconds: float = 0.0
+    steps: int = 0
+    training: list[tuple[float, int, float]] = field(default_factory=list)
+    validation: list[tuple[float, int, int, int]] = field(default_factory=list)
+
+    def share(self, config: TrainConfig) -> float:
+        """The share of the run that is done, 0 to 1."""
+        by_time = self.seconds / config.seconds if config.seconds > 0 else 0.0
+        by_steps = self.steps / config.steps if config.steps > 0 else 0.0
+        return min(1.0, max(by_time, by_steps))
+
+
+class Trainer(BaseCallback):
+    """Keeps the time, the curve and the checkpoints while MaskablePPO learns.
+
+    Args:
+        config: The run.
+        folder: Its folder.
+    """
+
+    def __init__(self, config: TrainConfig, folder: Path) -> None:
+        super().__init__()
+        self.config = config
+        self.folder = folder
+        self.progress = Progress()
+        self.env = self._new_env(config.envs)
+        self.ppo = self._new_ppo()
+        self._clock = time.monotonic()
+        self._last_checkpoint = -np.inf
+        self._bar = tqdm(total=1.0, disable=True)
+
+    def _new_env(self, n: int) -> YukonSB3VecEnv:
+        return YukonSB3VecEnv(
+            n,
+            self.config.variant,
+            deals="train",
+            allow_repeats=self.config.allow_repeats,
+            shaping=self.config.shaping,
+            discount=self.config.gamma,
+            max_episode_steps=self.config.max_moves,
+        )
+
+    def _new_ppo(self) -> MaskablePPO:
+        config = self.config
+        return MaskablePPO(
+            MovePolicy,
+            self.env,
+            learning_rate=lambda _: config.learning_rate * (1 - self.progress.share(config)),
+            n_steps=config.horizon,
+            batch_size=config.batch_size,
+            n_epochs=config.epochs,
+            gamma=config.gamma,
+            gae_lambda=config.gae_lambda,
+            clip_range=config.clip_range,
+            ent_coef=config.entropy,
+            vf_coef=config.value_weight,
+            policy_kwargs={"variant": config.variant, "width": config.width},
+            stats_window_size=RECENT_GAMES,
+            seed=config.seed,
+            device="cpu",
+        )
+
+    @property
+    def agent(self) -> PPOAgent:
+        """The player as it stands."""
+        return PPOAgent(self.config.variant, self.ppo.policy.network)
+
+    def run(self) -> None:
+        """Trains up to the limits of the configuration, and writes all results."""
+        self._warm_up()
+        self.ppo.set_logger(configure(str(self.folder / "tensorboard"), ["tensorboard"]))
+        self._clock = time.monotonic() - self.progress.seconds
+        self._last_checkpoint = self.progress.seconds if self.progress.validation else -np.inf
+        with self._new_bar() as self._bar:
+            # The limit is ours: stable-baselines3 knows none in seconds.
+            self.ppo.learn(sys.maxsize // 2, callback=self, reset_num_timesteps=False)
+            self._keep()
+
+    def _warm_up(self) -> None:
+        """Compiles what is not compiled yet, so that it takes no training time."""
+        first = SPLITS["validation"][:1]
+        evaluate(self.agent, self.config.variant, first, max_moves=2)
+        games = self._new_env(1)
+        games.reset()
+        games.step(games.action_masks().argmax(axis=1))
+
+    def _new_bar(self) -> tqdm:
+        return tqdm(
+            total=100.0,
+            initial=100.0 * self.progress.share(self.config),
+            desc=f"training {self.config.variant}",
+            bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}{postfix}",
+        )
+
+    def _on_rollout_start(self) -> None:
+        """Between two updates the run is in a state that can be kept."""
+        self._look_at_clock()
+        if self.ppo.ep_success_buffer:
+            self._note_training()
+        if self.progress.seconds - self._last_checkpoint >= self.config.checkpoint_seconds:
+            self._keep()
+
+    def _on_step(self) -> bool:
+        return self.progress.share(self.config) < 1.0
+
+    def _look_at_clock(self) -> None:
+        self.progress.seconds = time.monotonic() - self._clock
+        self.progress.steps = self.ppo.num_timesteps
+
+    def _note_training(self) -> None:
+        rate = float(np.mean(self.ppo.ep_success_buffer))
+        progress = self.progress
+        progress.training.append((progress.seconds, progress.steps, rate))
+        self.ppo.logger.record("rollout/win_rate", rate)
+        self._bar.set_postfix_str(f"{progress.steps:,} moves, {100 * rate:.1f} % won lately")
+        self._bar.update(100 * progress.share(self.config) - self._bar.n)
+
+    def _keep(self) -> None:
+        """Plays the validation deals, and writes model, curve and checkpoint."""
+        deals = SPLITS["validation"][: self.config.validation_deals]
+        result = evaluate(
+            self.agent,
+            self.config.variant,
+            deals,
+            max_moves=self.config.max_moves,
+            allow_repeats=self.config.allow_repeats,
+        )
+        progress = self.progress
+        progress.validation.append(
+            (progress.seconds, progress.steps, int(result.won.sum()), len(result.won))
+        )
+        self.ppo.logger.record("validation/win_rate", result.win_rate)
+        self.ppo.logger.record("validation/cards_up", float(result.cards_up.mean()))
+        self._look_at_clock()
+        self._last_checkpoint = progress.seconds
+        self.agent.save(self.folder / MODEL_FILE)
+        write_json(self.folder / CURVE_FILE, dataclasses.asdict(progress))
+        self._write_checkpoint()
+
+    def _write_checkpoint(self) -> None:
+        state = {
+            "progress": self.progress,
+            "policy": self.ppo.policy.state_dict(),
+            "optimizer": self.ppo.policy.optimizer.state_dict(),
+            "updates": self.ppo._n_updates,
+            "env": self.env.save_state(),
+            "episode_starts": self.ppo._last_episode_starts,
+            "successes": self.ppo.ep_success_buffer,
+            "episodes": self.ppo.ep_info_buffer,
+            "torch_random": torch.get_rng_state(),
+            "numpy_random": np.random.get_state(),  # noqa: NPY002 (stable-baselines3 draws from it)
+        }
+        write_whole(self.folder / CHECKPOINT_FILE, lambda file: pickle.dump(state, file))
+
+    def resume(self) -> None:
+        """Goes back to the checkpoint, if there is one."""
+        path = self.folder / CHECKPOINT_FILE
+        if not path.exists():
+            return
+        state = pickle.loads(path.read_bytes())
+        self.progress = state["progress"]
+        self.ppo.num_timesteps = self.progress.steps
+        self.ppo.policy.load_state_dict(state["policy"])
+        self.ppo.policy.optimizer.load_state_dict(state["optimizer"])
+        self.ppo._n_updates = state["updates"]
+        self.ppo._last_obs = self.env.restore_state(state["env"])  # type: ignore[assignment]
+        self.ppo._last_episode_starts = state["episode_starts"]
+        self.ppo.ep_success_buffer = state["successes"]
+        self.ppo.ep_info_buffer = state["episodes"]
+        torch.set_rng_state(state["torch_random"])
+        np.random.set_state(state["numpy_random"])  # noqa: NPY002
+
+
+def train(config: TrainConfig, folder: Path) -> Progress:
+    """Trains in a run folder, from its checkpoint if it has one.
+
+    Args:
+        config: The run.
+        folder: The run folder; gets the model, the curve and the checkpoint.
+    """
+    torch.set_num_threads(config.threads)
+    trainer = Trainer(config, folder)
+    trainer.resume()
+    trainer.run()
+    progress = trainer.progress
+    title = f"{VARIANTS[config.variant].title}, seed {config.seed}"
+    draw_curve(progress.training, progress.validation, title, folder / PLOT_FILE)
+    return progress
+
+
+def start(config: TrainConfig, folder: Path | None) -> Path:
+    """Makes the run folder of a new run, with its `run.json`.
+
+    Raises:
+        RunError: The configuration is impossible, or the folder is taken.
+    """
+    config.check()
+    folder = create_run(folder, f"train-{config.variant}")
+    train_deals, validation = SPLITS["train"], SPLITS["validation"][: config.validation_deals]
+    about = provenance(
+        variant=config.variant,
+        seed=config.seed,
+        deals={
+            "train": [train_deals.start, train_deals.stop - 1],
+            "validation": [validation.start, validation.stop - 1],
+        },
+        config=dataclasses.asdict(config),
+    )
+    write_json(folder / RUN_FILE, about)
+    return folder
+
+
+def reopen(folder: Path, given: dict[str, Any]) -> TrainConfig:
+    """Reads the configuration of a run that is to go on.
+
+    Args:
+        folder: Its folder.
+        given: What the command line sets anew: limits, threads and checkpoint times only.
+
+    Raises:
+        RunError: The folder holds no training run, or something else was to change.
+    """
+    about = read_run(folder)
+    fixed = set(given) - {"seconds", "steps", "threads", "checkpoint_seconds"}
+    if fixed:
+        raise RunError(f"a resumed run keeps its {', '.join(sorted(fixed))}")
+    try:
+        config = TrainConfig(**{**about["config"], **given})
+    except (KeyError, TypeError) as error:
+        raise RunError(f"{folder} is no training run of this version: {error}") from error
+    config.check()
+    about["config"] = dataclasses.asdict(config)
+    about.setdefault("resumed", []).append(provenance())
+    write_json(folder / RUN_FILE, about)
+    return config
+
+
+def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
+    """Reads the command line; options that are not given are left out."""
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.train",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        argument_default=argparse.SUPPRESS,
+    )
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="run folder, by default a new "
+                        "one in runs/")  # fmt: skip
+    parser.add_argument("--resume", type=Path, metavar="RUN", help="go on with the run in this "
+                        "folder; --seconds and --steps may extend it")  # fmt: skip
+    for option in dataclasses.fields(TrainConfig):
+        name = "--" + option.name.replace("_", "-")
+        text = f"{option.metadata['help']} (default: {option.default})"
+        if option.type is bool:
+            parser.add_argument(name, action="store_true", help=text)
+        else:
+            parser.add_argument(name, type=option.type, metavar="N", help=text)
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str] | None = None) -> Path:
+    """Runs the command line; returns the run folder."""
+    given = vars(parse_arguments(arguments))
+    out, resumed = given.pop("out", None), given.pop("resume", None)
+    try:
+        if resumed is not None:
+            folder, config = resumed, reopen(resumed, given)
+        else:
+            config = TrainConfig(**given)
+            folder = start(config, out)
+    except YukonError as error:
+        fail(error)
+    try:
+        progress = train(config, folder)
+    except KeyboardInterrupt:
+        sys.exit(f"\ninterrupted; go on with: python -m experiments.train --resume {folder}")
+    report(progress, folder)
+    return folder
+
+
+def report(progress: Progress, folder: Path) -> None:
+    """Prints what came of a run."""
+    _, _, wins, games = progress.validation[-1]
+    low, high = wilson_interval(wins, games)
+    rate = f"{100 * wins / games:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
+    print(f"trained {progress.seconds:.0f} s, on {progress.steps:,} moves")
+    print(f"wins {rate} of {games:,} validation deals")
+    print(f"model, learning curve and logs: {folder}")
+
+
+if __name__ == "__main__":
+    main()
