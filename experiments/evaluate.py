@@ -10,6 +10,7 @@ command, the versions and the protocol beside them.
 import argparse
 import json
 import re
+import sys
 from collections.abc import Iterable
 from itertools import combinations
 from pathlib import Path
@@ -44,7 +45,7 @@ def main() -> None:
     if len(results) > 1:
         print(f"\n{format_comparisons(results)}")
     if args.out is not None:
-        write_results(args.out, results, vars(args))
+        write_results(args.out, results, {key: str(value) for key, value in vars(args).items()})
         print(f"\nRows written to {args.out}")
 
 
@@ -56,7 +57,13 @@ def make_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--variant", choices=VARIANTS, default="yukon")
-    parser.add_argument("--agents", nargs="+", required=True, metavar="AGENT", help="random, greedy:VARIANT or ppo:RUN")
+    parser.add_argument(
+        "--agents",
+        nargs="+",
+        required=True,
+        metavar="AGENT",
+        help="random, greedy:VARIANT or ppo:RUN",
+    )
     parser.add_argument(
         "--deals", type=parse_deals, default="test", help="test, validation, 17 or 0-1999"
     )
@@ -180,8 +187,7 @@ def write_results(path: Path, results: dict[str, Evaluation], arguments: dict[st
     names = [name for name, result in results.items() for _ in result.deals]
     table = pa.table({"agent": names, **columns}).rename_columns(["agent", "deal", *ROW_FIELDS[1:]])
     about = {
-        **provenance(),
-        "arguments": {key: str(value) for key, value in arguments.items()},
+        **provenance("experiments.evaluate", sys.argv[1:], **arguments),
         "seconds": {name: result.seconds for name, result in results.items()},
     }
     if path.suffix == ".json":

@@ -153,11 +153,13 @@ def list_moves(game, rules):
 
     Entries are written unconditionally and kept by advancing the count: far faster than a branch.
     """
-    # Two calls, each with a constant, so that the compiler unrolls the loop over children.
-    if rules.max_children > 2:
-        n = _list_column_moves(game, rules, MAX_CHILDREN)
-    else:
+    # Each call has a constant of its own, so that the compiler unrolls the loop over children.
+    if rules.max_children <= 2:
         n = _list_column_moves(game, rules, 2)
+    elif rules.max_children <= 4:
+        n = _list_column_moves(game, rules, 4)
+    else:
+        n = _list_column_moves(game, rules, MAX_CHILDREN)
     n = _list_foundation_moves(game, n)
     if rules.stock > 0:
         n = _list_stock_moves(game, rules, n)
@@ -240,7 +242,7 @@ def _list_targets(game, rules, card, may_start, n):
     for column in range(N_COLUMNS):
         end = game.end[column]
         fits = (end == NO_CARD) & may_start
-        for child in range(MAX_CHILDREN):
+        for child in range(rules.max_children):
             fits |= rules.children[end, child] == card
         game.legal[n] = card * N_DESTINATIONS + column
         n += fits

@@ -64,7 +64,8 @@ GAME = np.dtype(
     )
 )
 
-MAX_CHILDREN = 4
+# Up or down, any suit: four suits of two ranks.
+MAX_CHILDREN = 8
 
 RULES = np.dtype(
     (
