@@ -53,8 +53,8 @@ class Board:
         return sum(card == UNKNOWN for cards in (*self.columns, self.stock) for card in cards)
 
 
-def format_board(board: Board, hide: bool = False) -> str:
-    """Writes a board as text; with `hide`, hidden cards are written `<>`."""
+def format_board(board: Board, variant: Variant, hide: bool = False) -> str:
+    """Writes a board of a variant as text; with `hide`, hidden cards are written `<>`."""
     lines = [f"Foundations: {_format_foundations(board.foundations)}"]
     if board.stock:
         down = not board.stock_seen
@@ -62,9 +62,8 @@ def format_board(board: Board, hide: bool = False) -> str:
         lines.append(f"Stock: {' '.join(words)}")
     if board.waste:
         lines.append(f"Waste: {' '.join(card_text(card) for card in board.waste)}")
-    if board.stock or board.waste:
-        left = "unlimited" if board.redeals_left is None else board.redeals_left
-        lines.append(f"Redeals left: {left}")
+    if variant.redeals:
+        lines.append(f"Redeals left: {board.redeals_left}")
     for cards, hidden in zip(board.columns, board.hidden, strict=True):
         column = (_format_card(card, i < hidden, hide) for i, card in enumerate(cards))
         lines.append(" ".join(column) or EMPTY_COLUMN)
@@ -94,9 +93,10 @@ def parse_board(text: str, variant: Variant) -> Board:
             is wrong, and why.
     """
     board = Board(columns=(), hidden=(), redeals_left=variant.redeals)
+    labels: set[str] = set()
     for number, line in enumerate(text.splitlines(), start=1):
         try:
-            board = _parse_line(line.strip(), board)
+            board = _parse_line(line.strip(), board, labels)
         except (BoardError, CardError) as error:
             raise BoardError(f"line {number}, {line.strip()!r}: {error}") from None
     if len(board.columns) != N_COLUMNS:
@@ -108,26 +108,33 @@ def parse_board(text: str, variant: Variant) -> Board:
     return board
 
 
-def _parse_line(line: str, board: Board) -> Board:
-    """Adds what one line says to the board."""
-    label, colon, rest = line.rpartition(":")
-    match label.strip().lower():
+def _parse_line(line: str, board: Board, labels: set[str]) -> Board:
+    """Adds what one line says to the board, and its label to those that were there before."""
+    words, colon, rest = line.rpartition(":")
+    label = words.strip().lower().replace("talon", "stock")
+    if label in labels:
+        raise BoardError(f"there is a line {words.strip()!r} already")
+    if label:
+        labels.add(label)
+    match label:
         case _ if not line:
             return board
         case "":
             return _parse_column(rest if colon else line, board)
         case "foundations":
             return replace(board, foundations=_parse_foundations(rest))
-        case "stock" | "talon":
-            cards = [_parse_place(word) for word in rest.split()]
-            seen = any(face_up for _, face_up in cards) and label.strip().lower() == "stock"
-            return replace(board, stock=tuple(card for card, _ in cards), stock_seen=seen)
+        case "stock":
+            cards, seen = _parse_stock(rest)
+            # Other programs write Talon, and never say whether its cards have been seen.
+            seen = seen and words.strip().lower() == "stock"
+            return replace(board, stock=cards, stock_seen=seen)
         case "waste":
             return replace(board, waste=tuple(parse_card(word) for word in rest.split()))
         case "redeals left":
             return replace(board, redeals_left=_parse_redeals(rest.strip()))
     raise BoardError(
-        f"unknown label {label!r}; known are Foundations, Stock (Talon), Waste, Redeals left"
+        f"unknown label {words.strip()!r}; "
+        "known are Foundations, Stock (Talon), Waste, Redeals left"
     )
 
 
@@ -147,6 +154,17 @@ def _parse_column(line: str, board: Board) -> Board:
     return replace(board, columns=columns, hidden=(*board.hidden, hidden))
 
 
+def _parse_stock(text: str) -> tuple[tuple[int, ...], bool]:
+    """Reads a stock, its cards like <4C>, or like 4C when a redeal has shown them all."""
+    cards = [_parse_place(word) for word in text.split()]
+    seen = {face_up for _, face_up in cards}
+    if len(seen) > 1:
+        raise BoardError(
+            "a redeal shows all cards of the stock or none: write all like <4C> or 4C"
+        )
+    return tuple(card for card, _ in cards), True in seen
+
+
 def _parse_place(word: str) -> tuple[int, bool]:
     """Reads `4C`, `<4C>` or `<>`; returns the card and whether it is face up."""
     if not word.startswith("<"):
@@ -158,13 +176,15 @@ def _parse_place(word: str) -> tuple[int, bool]:
 
 def _parse_foundations(text: str) -> tuple[int, ...]:
     """Reads `C-2 D-0 H-A S-K` in any order; suits that are not named are empty."""
-    counts = [0] * N_SUITS
+    counts: list[int | None] = [None] * N_SUITS
     for word in text.split():
         suit, _, top = word.upper().replace("10", "T").partition("-")
         if len(suit) != 1 or suit not in SUITS or len(top) != 1 or top not in "01" + RANKS:
             raise BoardError(f"{word!r} is no foundation; one is written like C-2 or S-0")
+        if counts[SUITS.index(suit)] is not None:
+            raise BoardError(f"the foundation of {suit} is there twice")
         counts[SUITS.index(suit)] = ("0" + RANKS).index(top.replace("1", "A"))
-    return tuple(counts)
+    return tuple(up or 0 for up in counts)
 
 
 def _parse_redeals(text: str) -> int | None:

@@ -152,13 +152,25 @@ class DealSource:
             if deals not in SPLITS:
                 raise DealError(f"unknown split {deals!r}; known are {', '.join(SPLITS)}")
             deals = SPLITS[deals]
-        if len(deals) == 0:
-            raise DealError("there is no deal to draw from: deals is empty")
-        if isinstance(deals, range) and deals.step == 1:
-            check_deal(deals[0])
-            check_deal(deals[-1])
-            return cls(deals[0], len(deals), np.empty(0, np.int64))
-        return cls(0, len(deals), np.array([check_deal(deal) for deal in deals], np.int64))
+        if isinstance(deals, range) and deals.step == 1 and deals:
+            first, last = check_deal(deals.start), check_deal(deals.stop - 1)
+            return cls(first, last - first + 1, np.empty(0, np.int64))
+        return cls(0, len(pool := list_deals(deals)), pool)
+
+
+def list_deals(deals: Sequence[int] | np.ndarray) -> np.ndarray:
+    """Returns deal numbers as int64, shape (n,).
+
+    Raises:
+        DealError: There are none, or one is no deal number.
+    """
+    try:
+        n = len(deals)
+    except (TypeError, OverflowError):
+        raise DealError(f"deals must be a sequence of deal numbers, not {deals!r}") from None
+    if n == 0:
+        raise DealError("there is no deal: deals is empty")
+    return np.array([check_deal(deal) for deal in deals], np.int64)
 
 
 @njit

@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 
 from yukon_env.cards import N_CARDS
-from yukon_env.deals import SPLITS, check_deal, deck_of_deal
+from yukon_env.deals import SPLITS, deck_of_deal, list_deals
 from yukon_env.engine.batch import SETTINGS, observe_games
 from yukon_env.engine.moves import deal_games, play_games
 from yukon_env.engine.repeats import Repeats
@@ -166,9 +166,7 @@ def _read_deals(deals: str | Sequence[int] | np.ndarray) -> np.ndarray:
         if deals not in ("test", "validation"):
             raise DealError(f"evaluate on 'test' or 'validation' or deal numbers, not {deals!r}")
         deals = SPLITS[deals]
-    if len(deals) == 0:
-        raise DealError("there is no deal to play")
-    return np.array([check_deal(deal) for deal in deals], np.int64)
+    return list_deals(deals)
 
 
 class _Seats:

@@ -14,13 +14,16 @@ from yukon_env.engine.state import (
     DEAL,
     FACE_UP,
     FOUNDATION,
+    HIDDEN,
     N_ACTIONS,
     N_DESTINATIONS,
     NO_CARD,
+    POSITION,
     ROW,
     STOCK,
     UNLIMITED,
     WASTE,
+    ZONE,
     compile_rules,
     new_games,
 )
@@ -231,7 +234,7 @@ class Game:
             cards.append(card)
             card = int(game["beneath"][card])
         cards.reverse()
-        hidden = sum(game["seen"][ROW * card + FACE_UP] == 0 for card in cards)
+        hidden = sum(int(game["seen"][ROW * card + FACE_UP]) == 0 for card in cards)
         if not self.hidden_known:
             cards[:hidden] = [UNKNOWN] * hidden
         return tuple(cards), hidden
@@ -263,7 +266,12 @@ class Game:
         Raises:
             MoveError: It is no move, or its target is no column's end card.
         """
-        action = self._parse_move(move) if isinstance(move, str) else int(move)
+        if isinstance(move, str):
+            action = self._parse_move(move)
+        elif isinstance(move, int | np.integer):
+            action = int(move)
+        else:
+            raise MoveError(f"a move is an action number or text, not {move!r}")
         if not 0 <= action < N_ACTIONS:
             raise MoveError(f"an action is a number from 0 to {N_ACTIONS - 1}, not {action}")
         return Move(action, self._move_text(action))
@@ -315,17 +323,18 @@ class Game:
         move = self.move(move)
         if move not in self.legal_moves():
             raise MoveError(f"{move} is illegal: {self.explain_illegal(move)}")
-        before = self.record.copy()
-        play_games(self.record, self.rules, np.array([int(move)]), ONE_GAME)
-        if not self.hidden_known and self._turned_up(before):
-            self.record = before
+        # Records in the history are shared with copies, so this one is not changed in place.
+        after = self.record.copy()
+        play_games(after, self.rules, np.array([int(move)]), ONE_GAME)
+        if not self.hidden_known and self._turns_up(after):
             raise MoveError(f"{move} turns up a card that is not known; determinize the game first")
-        self._history.append(before)
+        self._history.append(self.record)
+        self.record = after
 
-    def _turned_up(self, before: np.ndarray) -> bool:
-        """Whether a card is seen now that was not before."""
-        zones = self.record["seen"][0, ::ROW]
-        return bool(((zones >= 0) & (before["seen"][0, ::ROW] < 0)).any())
+    def _turns_up(self, after: np.ndarray) -> bool:
+        """Whether a card is seen after a move that is not seen now."""
+        zones = after["seen"][0, ::ROW]
+        return bool(((zones >= 0) & (self.record["seen"][0, ::ROW] < 0)).any())
 
     def undo(self) -> None:
         """Takes back the last move.
@@ -360,6 +369,8 @@ class Game:
         end = int(self.record["end"][0, destination])
         if end != NO_CARD:
             return f"{name} may not lie on {card_text(end)} in {self.variant.key}"
+        if zone == FOUNDATION:
+            return f"{name} is no king: only a king may come back to an empty column"
         if zone < N_COLUMNS and position == 0:
             return f"{name} is the base of a column: moving it would only rename columns"
         return f"{name} may not start an empty column in {self.variant.key}"
@@ -395,7 +406,7 @@ class Game:
 
     def to_text(self, hide: bool = False) -> str:
         """The board as text; with `hide`, hidden cards are written `<>`."""
-        return format_board(self.board, hide)
+        return format_board(self.board, self.variant, hide)
 
     def __repr__(self) -> str:
         state = "won" if self.won else "dead end" if self.dead_end else "in play"
@@ -429,6 +440,10 @@ def _read_observation(variant: Variant, observation: np.ndarray, redeal_legal: b
     view = np.asarray(observation)
     if view.shape != (N_CARDS, ROW):
         raise BoardError(f"an observation has shape ({N_CARDS}, {ROW}), not {view.shape}")
+    zone_range, position_range = (HIDDEN, STOCK), (-1, N_CARDS - 1)
+    for number, (low, high) in ((ZONE, zone_range), (POSITION, position_range)):
+        if view[:, number].min() < low or view[:, number].max() > high:
+            raise BoardError(f"column {number} of an observation lies between {low} and {high}")
     zones: dict[int, list[tuple[int, int]]] = {zone: [] for zone in range(STOCK + 1)}
     for card in range(N_CARDS):
         zone, position, _ = view[card].tolist()
@@ -436,20 +451,28 @@ def _read_observation(variant: Variant, observation: np.ndarray, redeal_legal: b
             zones[zone].append((position, card))
     columns, hidden = [], []
     for column in range(N_COLUMNS):
-        seen = sorted(zones[column])
-        hidden.append(seen[0][0] if seen else 0)
-        columns.append((UNKNOWN,) * hidden[-1] + tuple(card for _, card in seen))
-    stock = tuple(card for _, card in sorted(zones[STOCK]))
+        hidden.append(min(zones[column])[0] if zones[column] else 0)
+        columns.append((UNKNOWN,) * hidden[-1] + _in_order(zones[column], hidden[-1]))
+    stock = _in_order(zones[STOCK])
     n_unseen = int((view[:, 0] < 0).sum()) - sum(hidden)
     return Board(
         columns=tuple(columns),
         hidden=tuple(hidden),
         foundations=tuple(_count_up(zones[FOUNDATION], suit) for suit in range(N_SUITS)),
         stock=stock or (UNKNOWN,) * n_unseen,
-        waste=tuple(card for _, card in sorted(zones[WASTE])),
+        waste=_in_order(zones[WASTE]),
         stock_seen=bool(stock),
         redeals_left=_redeals_left(variant, bool(stock), n_unseen, redeal_legal),
     )
+
+
+def _in_order(places: list[tuple[int, int]], first: int = 0) -> tuple[int, ...]:
+    """The cards of a pile, whose (position, card) pairs must follow one another from `first`."""
+    places = sorted(places)
+    for expected, (position, card) in enumerate(places, start=first):
+        if position != expected:
+            raise BoardError(f"{card_text(card)} is at position {position}, not {expected}")
+    return tuple(card for _, card in places)
 
 
 def _count_up(cards: list[tuple[int, int]], suit: int) -> int:

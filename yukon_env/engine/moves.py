@@ -331,6 +331,10 @@ def _take_from_waste(game, card):
     game.n_pile -= 1
     for index in range(game.n_waste, game.n_pile):
         game.pile[index] = game.pile[index + 1]
+    if game.n_pile == 0 and game.redeals_left > 0:
+        # Redeals of nothing: positions that differ only in them are the same.
+        game.key -= CARD_WORDS[NO_CARD] * np.uint64(game.redeals_left)
+        game.redeals_left = 0
 
 
 @njit

@@ -53,7 +53,7 @@ def lay_out(games, rules, columns, heights, hidden, up, pile, n_waste, stock_see
             show_waste_card(game, index)
         elif stock_seen:
             show_stock_card(game, index)
-    set_redeals(game, redeals)
+    set_redeals(game, 0 if len(pile) == 0 and redeals > 0 else redeals)
     list_moves(game, rules[0])
 
 
