@@ -48,6 +48,11 @@ def rollout(env: Any, steps: int, seed: int = 0) -> list:
     return seen
 
 
+def frozen(env: YukonEnv) -> bytes:
+    """The whole state of an environment, to see that nothing has changed."""
+    return pickle.dumps((env.save_state(), env.np_random.bit_generator.state))
+
+
 # --- The interface ---------------------------------------------------------------------------
 
 # Warnings of the checkers that are meant to be there, each with its reason.
@@ -235,22 +240,22 @@ def test_options(options: dict[str, Any], deal: int, game: Game) -> None:
     ids=lambda value: str(value)[:20],
 )
 def test_bad_options_change_nothing(options: dict[str, Any], message: str) -> None:
-    env, twin = YukonEnv(), YukonEnv()
-    for each in (env, twin):
-        each.reset(seed=4)
+    env = YukonEnv()
+    env.reset(seed=4)
+    before = frozen(env)
     with pytest.raises(YukonError, match=message):
         env.reset(seed=9, options=options)
-    assert_same(rollout(env, 20), rollout(twin, 20))
+    assert frozen(env) == before
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "1"])
 def test_bad_seeds_change_nothing(seed: Any) -> None:
-    env, twin = YukonEnv(), YukonEnv()
-    for each in (env, twin):
-        each.reset(seed=4)
+    env = YukonEnv()
+    env.reset(seed=4)
+    before = frozen(env)
     with pytest.raises((YukonError, gym.error.Error)):
         env.reset(seed=seed)
-    assert_same(rollout(env, 20), rollout(twin, 20))
+    assert frozen(env) == before
 
 
 @pytest.mark.parametrize(
@@ -307,10 +312,10 @@ def test_an_illegal_action_may_end_the_episode() -> None:
 
 def test_an_illegal_action_may_be_an_error() -> None:
     env, _, _ = started(illegal_action="raise", render_mode="ansi")
-    before = pickle.dumps(env.save_state())
+    before = frozen(env)
     with pytest.raises(MoveError, match=r"2S>foundation is illegal: 2S is not the end card"):
         env.step(SPADES_UP[1])
-    assert pickle.dumps(env.save_state()) == before
+    assert frozen(env) == before
     assert not env.step(SPADES_UP[0])[4]["illegal_action"]
 
 
@@ -318,10 +323,10 @@ def test_an_illegal_action_may_be_an_error() -> None:
 @pytest.mark.parametrize("action", [-1, 417, 2**70, 1.0, 1.5, "1", None, [1, 2]], ids=str)
 def test_what_is_no_action_is_an_error(mode: Any, action: Any) -> None:
     env, _, _ = started(illegal_action=mode)
-    before = pickle.dumps(env.save_state())
+    before = frozen(env)
     with pytest.raises(MoveError, match="an action is a"):
         env.step(action)
-    assert pickle.dumps(env.save_state()) == before
+    assert frozen(env) == before
 
 
 @pytest.mark.parametrize("cast", [int, np.int64, np.uint16, np.int8, lambda a: np.array(a)])
@@ -350,13 +355,7 @@ def test_a_win(key: str) -> None:
 
 
 def test_a_dead_end() -> None:
-    env = YukonEnv("yukon", shaping=0.5)
-    env.reset(
-        options={"board": BURIED_ACE.replace("KS AS", "AS KS").replace(" QS", "\nQS", 1)[:-2]}
-    )
-    env.reset(options={"board": BURIED_ACE})
-    assert env.action_masks().all()
-    # 2S leaves 3S, after which nothing fits: terminated without a reward.
+    # When KH has gone up, only spades are left, and none lies on another in Yukon.
     env = YukonEnv("yukon")
     board = "Foundations: C-K D-K H-Q S-0\nTS AS 2S\n3S\n4S\n5S\n6S\n7S\n8S 9S JS QS KS KH"
     env.reset(options={"board": board})
@@ -456,7 +455,7 @@ def test_a_state_of_another_environment_is_refused() -> None:
     state = env.save_state()
     other = YukonEnv("russian")
     other.reset(seed=1)
-    before = pickle.dumps(other.save_state())
+    before = frozen(other)
     for bad in (
         state,
         {},
@@ -465,7 +464,7 @@ def test_a_state_of_another_environment_is_refused() -> None:
     ):
         with pytest.raises(YukonError):
             other.restore_state(bad)
-        assert pickle.dumps(other.save_state()) == before
+        assert frozen(other) == before
 
 
 @pytest.mark.parametrize("again", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
