@@ -5,21 +5,14 @@ Observations are int8 of shape (n, 52, 3), masks int8 of shape (n, 417), actions
 """
 
 from collections.abc import Callable
-from typing import Protocol
-
-import numpy as np
 
 from agents.errors import AgentError
 from agents.greedy import GreedyAgent
 from agents.random_agent import RandomAgent
+from yukon_env.evaluation import Agent
 from yukon_env.variants import VARIANTS
 
-
-class Agent(Protocol):
-    """What every agent can do."""
-
-    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> np.ndarray:
-        """Chooses a legal action for each position."""
+__all__ = ["LOADERS", "Agent", "AgentError", "GreedyAgent", "RandomAgent", "load"]
 
 
 def _load_random(argument: str, seed: int) -> Agent:

@@ -26,6 +26,7 @@ from yukon_env.cards import N_CARDS, N_RANKS, N_SUITS
 from yukon_env.engine.compiling import kernel
 from yukon_env.engine.state import (
     DEAL,
+    FACE_UP,
     FOUNDATION,
     N_ACTIONS,
     NO_CARD,
@@ -349,11 +350,15 @@ def _clear(view):
 
 @njit
 def _read_rows(seen, view):
-    """Puts every card whose place is known there; `hidden` counts face-up cards for now."""
+    """Puts every card whose place is known there; `hidden` counts face-up cards for now.
+
+    A face-down card of a column counts as not known, even if the observation tells which it is.
+    """
     for card in range(N_CARDS):
         zone = seen[ROW * card + ZONE]
         position = seen[ROW * card + POSITION]
-        if zone < 0:
+        face_up = seen[ROW * card + FACE_UP]
+        if zone < 0 or (zone < N_COLUMNS and face_up == 0):
             view.unknown |= bit(card)
         elif zone < N_COLUMNS:
             view.place[zone, position] = card
@@ -506,6 +511,7 @@ def describe_move(seen, relations, view, action, row):
         _describe_waste(view, row)
     else:
         row[_F.RETURNS] = 1
+        row[_F.GROUP_SIZE] = 1 / 10
         row[_F.RETURN_RANK] = (head % N_RANKS) / KING
     if target == FOUNDATION:
         _describe_going_up(relations, view, head, source, row)
@@ -526,24 +532,35 @@ def _group(view, head, source):
 @njit
 def _openings(relations, view, head, source, target):
     """The sets of cards that would be taken by what the move opens, and by what it closes."""
-    opened = closed = NOTHING
-    if source < N_COLUMNS:
-        under = view.beneath[head]
-        if under == NO_CARD:
-            opened = relations.starters & ~view.bases
-        elif under != ON_HIDDEN:
-            opened = relations.children[under] & ~view.below[under]
-    elif target != FOUNDATION:
-        opened = relations.children[head]
-    if target != FOUNDATION:
-        end = view.end[target]
-        if end == NO_CARD:
-            closed = relations.starters & ~view.bases
-        else:
-            closed = relations.children[end] & ~view.column[target]
-    elif source < N_COLUMNS:
-        closed = relations.children[head] & ~view.column[source]
-    return opened, closed
+    if source >= N_COLUMNS:
+        opened = NOTHING
+        if target != FOUNDATION:
+            opened = relations.children[head] & ~view.column[target]
+        return opened, _closed_by_landing(relations, view, target)
+    under = view.beneath[head]
+    opened = NOTHING
+    if under == NO_CARD:
+        opened = relations.starters & ~view.bases
+    elif under != ON_HIDDEN:
+        opened = relations.children[under] & ~view.below[under]
+    if target == FOUNDATION:
+        return opened, relations.children[head] & ~view.column[source]
+    # The group's end changes columns: it may take cards that lay under the group, and no longer
+    # those of its new column.
+    children = relations.children[view.end[source]]
+    opened |= children & view.below[head]
+    closed = children & view.column[target]
+    return opened, closed | _closed_by_landing(relations, view, target)
+
+
+@njit
+def _closed_by_landing(relations, view, target):
+    """The cards that the end or space which is covered would have taken."""
+    if target == FOUNDATION:
+        return NOTHING
+    if view.end[target] == NO_CARD:
+        return relations.starters & ~view.bases
+    return relations.children[view.end[target]] & ~view.column[target]
 
 
 @njit

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 from gymnasium import spaces
-from sb3_contrib.common.maskable.distributions import MaskableCategorical, MaskableDistribution
+from sb3_contrib.common.maskable.distributions import MaskableDistribution
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch import Tensor, nn
 from torch.nn.functional import embedding_bag
@@ -37,8 +37,9 @@ from yukon_env.engine.state import N_ACTIONS, compile_rules
 from yukon_env.variants import VARIANTS, Variant, get_variant
 
 WIDTH = 64
-# The logit of an illegal move: its probability is exactly 0, its share of the entropy finite.
+# The logit of no move: its probability is exactly 0, its share of the entropy finite.
 ILLEGAL = -1e8
+NO_ACTION = -1
 FILE_KIND = "yukon move network 1"
 
 
@@ -75,10 +76,15 @@ class Moves:
         arrays = features, tables, positions, starts, actions
         return cls(*(torch.from_numpy(array) for array in arrays))
 
-    def spread(self, logits: Tensor) -> Tensor:
-        """Lays the logits of the moves, shape (moves,), out over all actions: (n, 417)."""
-        table = logits.new_full((len(self.tables), N_ACTIONS), ILLEGAL)
-        return table.index_put((self.positions, self.actions), logits)
+    def in_slots(self, values: Tensor, fill: float) -> Tensor:
+        """Lays one value per move, shape (moves,), out in a row per position: (n, most moves).
+
+        Rows that are not full end in `fill`.
+        """
+        slots = torch.arange(len(values)) - self.starts.index_select(0, self.positions)
+        width = int(slots.max()) + 1 if len(slots) else 1
+        table = values.new_full((len(self.tables), width), fill)
+        return table.index_put((self.positions, slots), values)
 
 
 class MoveNetwork(nn.Module):
@@ -97,7 +103,8 @@ class MoveNetwork(nn.Module):
         self.context = nn.Linear(width + N_TABLE_FEATURES, width)
         self.score = nn.Linear(width, width)
         self.logit = nn.Linear(width, 1, bias=False)
-        self.value = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 1))
+        self.value_hidden = nn.Linear(width, width)
+        self.value = nn.Linear(width, 1)
         self._initialize()
 
     def _initialize(self) -> None:
@@ -108,17 +115,20 @@ class MoveNetwork(nn.Module):
                     nn.init.zeros_(module.bias)
         # All moves are about equally likely at first, all positions worth the same.
         nn.init.orthogonal_(self.logit.weight, gain=0.01)
-        nn.init.orthogonal_(self.value[-1].weight, gain=0.01)
+        nn.init.orthogonal_(self.value.weight, gain=0.01)
 
     def forward(self, moves: Moves) -> tuple[Tensor, Tensor]:
         """Returns the logits, shape (moves,), and the values, shape (n,)."""
         embedded, context = self._embed(moves)
         scored = torch.relu(self.score(embedded) + context.index_select(0, moves.positions))
-        return self.logit(scored).squeeze(1), self.value(context).squeeze(1)
+        return self.logit(scored).squeeze(1), self._value(context)
 
     def values(self, moves: Moves) -> Tensor:
         """Returns the values alone, shape (n,)."""
-        return self.value(self._embed(moves)[1]).squeeze(1)
+        return self._value(self._embed(moves)[1])
+
+    def _value(self, context: Tensor) -> Tensor:
+        return self.value(torch.relu(self.value_hidden(context))).squeeze(1)
 
     def _embed(self, moves: Moves) -> tuple[Tensor, Tensor]:
         """Embeds the moves, (moves, width), and the positions, (n, width)."""
@@ -131,47 +141,60 @@ class MoveNetwork(nn.Module):
 
 
 class MoveDistribution(MaskableDistribution):
-    """A categorical distribution over the 417 actions, of logits that are masked already."""
+    """A categorical distribution over the moves of each position.
 
-    distribution: MaskableCategorical
+    Its tables have a row per position and a column for each of its moves, some ten of them, and
+    not 417: that makes it many times cheaper than a masked distribution over all actions.
 
-    def proba_distribution_net(self, *args: Any, **kwargs: Any) -> nn.Module:
-        """There is no last layer: `MoveNetwork` gives the logits."""
-        raise NotImplementedError
+    Args:
+        moves: The moves of n positions.
+        logits: float32, shape (moves,).
+    """
 
-    def proba_distribution(self, action_logits: Tensor) -> "MoveDistribution":  # type: ignore[override]
-        """Takes the logits, shape (n, 417)."""
-        self.distribution = MaskableCategorical(logits=action_logits, validate_args=False)
-        return self
+    def __init__(self, moves: Moves, logits: Tensor) -> None:
+        super().__init__()
+        self._actions = moves.in_slots(moves.actions, NO_ACTION)
+        self._log_probs = torch.log_softmax(moves.in_slots(logits, ILLEGAL), dim=1)
 
-    def apply_masking(self, masks: Any) -> None:
-        """Masks further actions."""
-        self.distribution.apply_masking(masks)
+    def apply_masking(self, masks: np.ndarray | Tensor | None) -> None:
+        """Takes back the moves that the masks, shape (n, 417), do not allow."""
+        if masks is not None:
+            allowed = torch.as_tensor(masks).reshape(-1, N_ACTIONS) != 0
+            offered = allowed.gather(1, self._actions.clamp(min=0)) & (self._actions >= 0)
+            self._log_probs = self._log_probs.masked_fill(~offered, ILLEGAL).log_softmax(dim=1)
+
+    def probabilities(self) -> Tensor:
+        """The probabilities of all actions, float32 (n, 417); those of illegal ones are 0."""
+        rows, slots = (self._actions >= 0).nonzero(as_tuple=True)
+        table = self._log_probs.new_zeros((len(self._actions), N_ACTIONS))
+        table[rows, self._actions[rows, slots]] = self._log_probs.exp()[rows, slots]
+        return table
 
     def log_prob(self, actions: Tensor) -> Tensor:
-        """The log probabilities of actions, shape (n,)."""
-        return self.distribution.log_prob(actions)
+        """The log probabilities of actions, int64 (n,); an illegal one has a huge negative one."""
+        chosen = self._actions == actions.reshape(-1, 1)
+        return (self._log_probs * chosen).sum(dim=1).masked_fill(~chosen.any(dim=1), ILLEGAL)
 
     def entropy(self) -> Tensor:
-        """The entropies, shape (n,)."""
-        return self.distribution.entropy()
+        """The entropies, float32 (n,)."""
+        return -(self._log_probs.exp() * self._log_probs).sum(dim=1)
 
     def sample(self) -> Tensor:
-        """Draws actions, shape (n,)."""
-        return self.distribution.sample()
+        """Draws actions, int64 (n,)."""
+        return self._in(torch.multinomial(self._log_probs.exp(), 1))
 
     def mode(self) -> Tensor:
-        """The likeliest actions, shape (n,)."""
-        return self.distribution.logits.argmax(dim=1)
+        """The likeliest actions, int64 (n,)."""
+        return self._in(self._log_probs.argmax(dim=1, keepdim=True))
 
-    def actions_from_params(self, action_logits: Tensor, deterministic: bool = False) -> Tensor:  # type: ignore[override]
-        """Draws actions, or takes the likeliest."""
-        return self.proba_distribution(action_logits).get_actions(deterministic)
+    def _in(self, slots: Tensor) -> Tensor:
+        return self._actions.gather(1, slots).squeeze(1)
 
-    def log_prob_from_params(self, action_logits: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[override]
-        """Draws actions and gives their log probabilities."""
-        actions = self.actions_from_params(action_logits)
-        return actions, self.log_prob(actions)
+    def proba_distribution_net(self, *args: Any, **kwargs: Any) -> nn.Module:
+        """Not used: `MoveNetwork` gives the logits."""
+        raise NotImplementedError
+
+    proba_distribution = actions_from_params = log_prob_from_params = proba_distribution_net
 
 
 Observations = dict[str, Tensor]
@@ -209,10 +232,7 @@ class MovePolicy(MaskableActorCriticPolicy):
 
     def _build(self, lr_schedule: Callable[[float], float]) -> None:
         self.network = MoveNetwork(self._width)
-        self.move_dist = MoveDistribution()
-        self.optimizer = self.optimizer_class(
-            self.network.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs
-        )
+        self.optimizer = torch.optim.Adam(self.network.parameters(), lr=lr_schedule(1), eps=1e-5)
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
         return {
@@ -223,9 +243,9 @@ class MovePolicy(MaskableActorCriticPolicy):
             "width": self._width,
         }
 
-    def forward(
+    def forward(  # type: ignore[override]
         self, obs: Observations, deterministic: bool = False, action_masks: Masks = None
-    ) -> tuple[Tensor, Tensor, Tensor]:  # type: ignore[override]
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Chooses actions.
 
         Returns:
@@ -235,9 +255,9 @@ class MovePolicy(MaskableActorCriticPolicy):
         actions = distribution.get_actions(deterministic=deterministic)
         return actions, values.unsqueeze(1), distribution.log_prob(actions)
 
-    def evaluate_actions(
+    def evaluate_actions(  # type: ignore[override]
         self, obs: Observations, actions: Tensor, action_masks: Tensor | None = None
-    ) -> tuple[Tensor, Tensor, Tensor | None]:  # type: ignore[override]
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
         """Judges actions that were chosen before.
 
         Returns:
@@ -257,7 +277,7 @@ class MovePolicy(MaskableActorCriticPolicy):
     def _judge(self, obs: Observations, masks: Masks) -> tuple[MoveDistribution, Tensor]:
         moves = self._moves(obs, masks)
         logits, values = self.network(moves)
-        return self.move_dist.proba_distribution(moves.spread(logits)), values
+        return MoveDistribution(moves, logits), values
 
     def _moves(self, obs: Observations, masks: Masks) -> Moves:
         offered = obs["action_mask"].numpy().astype(np.bool_)
@@ -298,7 +318,7 @@ class PPOAgent:
             raise AgentError(f"the mask of position {barren.argmax()} allows no action")
         with torch.inference_mode():
             logits, _ = self.network(moves)
-            return moves.spread(logits).argmax(dim=1).numpy()
+            return MoveDistribution(moves, logits).mode().numpy()
 
     def save(self, path: str | Path) -> None:
         """Writes the agent into one file; a file that was there is replaced whole or not at all."""

@@ -68,6 +68,7 @@ class YukonSB3VecEnv(VecEnv):
         self._terminal_weight = shaping * discount
         self._repeats = None if allow_repeats else Repeats(num_envs)
         self._masks = np.ones((num_envs, N_ACTIONS), np.int8)
+        self._observations: DictObs = {}
         self._actions = np.zeros(num_envs, np.int64)
         self._returns = np.zeros(num_envs)
         self._lengths = np.zeros(num_envs, np.int64)
@@ -149,7 +150,7 @@ class YukonSB3VecEnv(VecEnv):
         if method_name != "action_masks":
             raise AttributeError(f"{method_name!r}: only `action_masks` is known to every game")
         masks = self.action_masks()
-        return masks if indices is None else masks[self._get_indices(indices)]
+        return masks if indices is None else masks[list(self._get_indices(indices))]
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
         """Returns an attribute of the vector environment, once for each game asked about."""

@@ -273,11 +273,12 @@ def write_result(
 ) -> None:
     """Writes the best weights, scaled so that the largest is 10, and how they were made."""
     scale = 10 / np.abs(progress.best).max()
+    first = SPLITS["train"].start
     validation = SPLITS["validation"]
     write_weights(
         file, variant, progress.best * scale,
         command=command, settings=asdict(settings), iterations=progress.iteration,
-        train_deals=[SPLITS["train"].start, progress.iteration * settings.games + SPLITS["train"].start],
+        train_deals=[first, first + progress.iteration * settings.games],
         validation={
             "deals": [validation.start, validation.stop], "max_moves": MAX_MOVES,
             "repeats": False, "wins": progress.best_wins,
