@@ -194,7 +194,7 @@ class MoveDistribution(MaskableDistribution):
         """Not used: `MoveNetwork` gives the logits."""
         raise NotImplementedError
 
-    proba_distribution = actions_from_params = log_prob_from_params = proba_distribution_net
+    proba_distribution = actions_from_params = log_prob_from_params = proba_distribution_net  # type: ignore[assignment]
 
 
 Observations = dict[str, Tensor]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -38,7 +39,8 @@ def draw_curve(
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
     axes.legend(loc="lower right")
-    _add_moves(axes, [point[:2] for point in (*training, *validation)])
+    last = max((*training, *validation), default=(0.0, 0))
+    _add_moves(axes, last[0], last[1])
     write_whole(path, lambda file: figure.savefig(file, format="png", dpi=150))
 
 
@@ -53,10 +55,9 @@ def _draw_validation(axes: Axes, validation: Sequence[ValidationPoint]) -> None:
     axes.errorbar(seconds, rates, yerr=(below, above), marker="o", capsize=3, label=label)
 
 
-def _add_moves(axes: Axes, points: Sequence[tuple[float, int]]) -> None:
+def _add_moves(axes: Axes, seconds: float, moves: float) -> None:
     """Adds the axis of the moves: they grow steadily with time, so one factor serves."""
-    seconds, moves = max(points, default=(0.0, 0))
     if seconds > 0 and moves > 0:
-        rate = moves / seconds / 1e6
-        top = axes.secondary_xaxis("top", functions=(lambda x: x * rate, lambda x: x / rate))
-        top.set_xlabel("million moves")
+        rate = moves / 1e6 / seconds
+        scale = (lambda x: np.multiply(x, rate), lambda x: np.divide(x, rate))
+        axes.secondary_xaxis("top", functions=scale).set_xlabel("million moves")

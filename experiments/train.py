@@ -11,17 +11,17 @@ deals, by the protocol of `yukon_env.evaluation`. Test deals are never played.
 
 import argparse
 import dataclasses
+import math
 import pickle
 import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
-from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 from tqdm import tqdm
 
@@ -124,8 +124,8 @@ class Progress:
         return min(1.0, max(by_time, by_steps))
 
 
-class Trainer(BaseCallback):
-    """Keeps the time, the curve and the checkpoints while MaskablePPO learns.
+class Trainer:
+    """Trains a network, keeping the time, the curve and the checkpoints.
 
     Args:
         config: The run.
@@ -133,30 +133,11 @@ class Trainer(BaseCallback):
     """
 
     def __init__(self, config: TrainConfig, folder: Path) -> None:
-        super().__init__()
         self.config = config
         self.folder = folder
         self.progress = Progress()
         self.env = self._new_env(config.envs)
-        self.ppo = self._new_ppo()
-        self._clock = time.monotonic()
-        self._last_checkpoint = -np.inf
-        self._bar = tqdm(total=1.0, disable=True)
-
-    def _new_env(self, n: int) -> YukonSB3VecEnv:
-        return YukonSB3VecEnv(
-            n,
-            self.config.variant,
-            deals="train",
-            allow_repeats=self.config.allow_repeats,
-            shaping=self.config.shaping,
-            discount=self.config.gamma,
-            max_episode_steps=self.config.max_moves,
-        )
-
-    def _new_ppo(self) -> MaskablePPO:
-        config = self.config
-        return MaskablePPO(
+        self.ppo = MaskablePPO(
             MovePolicy,
             self.env,
             learning_rate=lambda _: config.learning_rate * (1 - self.progress.share(config)),
@@ -174,21 +155,38 @@ class Trainer(BaseCallback):
             device="cpu",
         )
 
+    def _new_env(self, n: int) -> YukonSB3VecEnv:
+        return YukonSB3VecEnv(
+            n,
+            self.config.variant,
+            deals="train",
+            allow_repeats=self.config.allow_repeats,
+            shaping=self.config.shaping,
+            discount=self.config.gamma,
+            max_episode_steps=self.config.max_moves,
+        )
+
     @property
     def agent(self) -> PPOAgent:
         """The player as it stands."""
-        return PPOAgent(self.config.variant, self.ppo.policy.network)
+        return PPOAgent(self.config.variant, cast(MovePolicy, self.ppo.policy).network)
 
     def run(self) -> None:
         """Trains up to the limits of the configuration, and writes all results."""
         self._warm_up()
         self.ppo.set_logger(configure(str(self.folder / "tensorboard"), ["tensorboard"]))
-        self._clock = time.monotonic() - self.progress.seconds
-        self._last_checkpoint = self.progress.seconds if self.progress.validation else -np.inf
-        with self._new_bar() as self._bar:
-            # The limit is ours: stable-baselines3 knows none in seconds.
-            self.ppo.learn(sys.maxsize // 2, callback=self, reset_num_timesteps=False)
-            self._keep()
+        clock = time.monotonic() - self.progress.seconds
+        kept = self.progress.seconds if self.progress.validation else -math.inf
+        with self._new_bar() as bar:
+            while self.progress.share(self.config) < 1.0:
+                if self.progress.seconds - kept >= self.config.checkpoint_seconds:
+                    kept = self.progress.seconds
+                    self._keep()
+                self.ppo.learn(self.config.envs * self.config.horizon, reset_num_timesteps=False)
+                self.progress.seconds = time.monotonic() - clock
+                self.progress.steps = self.ppo.num_timesteps
+                self._note_training(bar)
+        self._keep()
 
     def _warm_up(self) -> None:
         """Compiles what is not compiled yet, so that it takes no training time."""
@@ -206,57 +204,43 @@ class Trainer(BaseCallback):
             bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}{postfix}",
         )
 
-    def _on_rollout_start(self) -> None:
-        """Between two updates the run is in a state that can be kept."""
-        self._look_at_clock()
-        if self.ppo.ep_success_buffer:
-            self._note_training()
-        if self.progress.seconds - self._last_checkpoint >= self.config.checkpoint_seconds:
-            self._keep()
-
-    def _on_step(self) -> bool:
-        return self.progress.share(self.config) < 1.0
-
-    def _look_at_clock(self) -> None:
-        self.progress.seconds = time.monotonic() - self._clock
-        self.progress.steps = self.ppo.num_timesteps
-
-    def _note_training(self) -> None:
-        rate = float(np.mean(self.ppo.ep_success_buffer))
-        progress = self.progress
-        progress.training.append((progress.seconds, progress.steps, rate))
-        self.ppo.logger.record("rollout/win_rate", rate)
-        self._bar.set_postfix_str(f"{progress.steps:,} moves, {100 * rate:.1f} % won lately")
-        self._bar.update(100 * progress.share(self.config) - self._bar.n)
+    def _note_training(self, bar: tqdm) -> None:
+        """Adds a point to the curve of the training games, and shows it."""
+        progress, wins = self.progress, self.ppo.ep_success_buffer
+        text = f"{progress.steps:,} moves"
+        if wins:
+            rate = sum(wins) / len(wins)
+            progress.training.append((progress.seconds, progress.steps, rate))
+            text += f", {100 * rate:.1f} % of the last {len(wins):,} games won"
+        bar.set_postfix_str(text)
+        bar.update(100.0 * progress.share(self.config) - bar.n)
 
     def _keep(self) -> None:
         """Plays the validation deals, and writes model, curve and checkpoint."""
-        deals = SPLITS["validation"][: self.config.validation_deals]
+        config, progress = self.config, self.progress
         result = evaluate(
             self.agent,
-            self.config.variant,
-            deals,
-            max_moves=self.config.max_moves,
-            allow_repeats=self.config.allow_repeats,
+            config.variant,
+            SPLITS["validation"][: config.validation_deals],
+            max_moves=config.max_moves,
+            allow_repeats=config.allow_repeats,
         )
-        progress = self.progress
-        progress.validation.append(
-            (progress.seconds, progress.steps, int(result.won.sum()), len(result.won))
-        )
+        point = (progress.seconds, progress.steps, int(result.won.sum()), len(result.won))
+        progress.validation.append(point)
         self.ppo.logger.record("validation/win_rate", result.win_rate)
         self.ppo.logger.record("validation/cards_up", float(result.cards_up.mean()))
-        self._look_at_clock()
-        self._last_checkpoint = progress.seconds
+        self.ppo.logger.dump(progress.steps)
         self.agent.save(self.folder / MODEL_FILE)
         write_json(self.folder / CURVE_FILE, dataclasses.asdict(progress))
         self._write_checkpoint()
 
     def _write_checkpoint(self) -> None:
         state = {
-            "progress": self.progress,
+            "progress": dataclasses.asdict(self.progress),
             "policy": self.ppo.policy.state_dict(),
             "optimizer": self.ppo.policy.optimizer.state_dict(),
             "updates": self.ppo._n_updates,
+            "started": self.ppo._last_obs is not None,
             "env": self.env.save_state(),
             "episode_starts": self.ppo._last_episode_starts,
             "successes": self.ppo.ep_success_buffer,
@@ -267,17 +251,15 @@ class Trainer(BaseCallback):
         write_whole(self.folder / CHECKPOINT_FILE, lambda file: pickle.dump(state, file))
 
     def resume(self) -> None:
-        """Goes back to the checkpoint, if there is one."""
-        path = self.folder / CHECKPOINT_FILE
-        if not path.exists():
-            return
-        state = pickle.loads(path.read_bytes())
-        self.progress = state["progress"]
+        """Goes back to the checkpoint."""
+        state = pickle.loads((self.folder / CHECKPOINT_FILE).read_bytes())
+        self.progress = Progress(**state["progress"])
         self.ppo.num_timesteps = self.progress.steps
         self.ppo.policy.load_state_dict(state["policy"])
         self.ppo.policy.optimizer.load_state_dict(state["optimizer"])
         self.ppo._n_updates = state["updates"]
-        self.ppo._last_obs = self.env.restore_state(state["env"])  # type: ignore[assignment]
+        if state["started"]:
+            self.ppo._last_obs = self.env.restore_state(state["env"])  # type: ignore[assignment]
         self.ppo._last_episode_starts = state["episode_starts"]
         self.ppo.ep_success_buffer = state["successes"]
         self.ppo.ep_info_buffer = state["episodes"]
@@ -294,7 +276,8 @@ def train(config: TrainConfig, folder: Path) -> Progress:
     """
     torch.set_num_threads(config.threads)
     trainer = Trainer(config, folder)
-    trainer.resume()
+    if (folder / CHECKPOINT_FILE).exists():
+        trainer.resume()
     trainer.run()
     progress = trainer.progress
     title = f"{VARIANTS[config.variant].title}, seed {config.seed}"
