@@ -8,10 +8,14 @@ from typing import Any
 
 import numpy as np
 import rulebook
+from numba import config
 from rulebook import CARDS, COLUMNS, DEAL, FOUNDATION, RULES, SUITS, Table, card_text
 from scipy import stats
 
 from yukon_env import VARIANTS, Game
+
+# Whether kernels are compiled: not so with NUMBA_DISABLE_JIT=1.
+COMPILED = not config.DISABLE_JIT  # type: ignore[attr-defined]
 
 KEYS = list(VARIANTS)
 ENV_IDS = [variant.env_id for variant in VARIANTS.values()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -254,10 +255,11 @@ def test_any_declared_variant_is_played(
 ) -> None:
     hidden, up, draw, redeals = layout
     spaces = "any" if foundation_return else "king"
-    variant = Variant(
-        "own", "Own", hidden, up, suits, up_or_down=up_or_down,
-        spaces=spaces, draw=draw, redeals=redeals, foundation_return=foundation_return,
-    )  # type: ignore[arg-type]  # fmt: skip
+    fields: dict[str, Any] = {
+        "suits": suits, "up_or_down": up_or_down, "spaces": spaces,
+        "draw": draw, "redeals": redeals, "foundation_return": foundation_return,
+    }  # fmt: skip
+    variant = Variant("own", "Own", hidden, up, **fields)
     build = f"{'up or down' if up_or_down else 'down'}, {SUIT_WORDS[suits]}"
     rules = Rules(hidden, up, build, spaces, draw, redeals, foundation_return)
     deck = deck_of_deal(3).tolist()
