@@ -18,6 +18,7 @@ from yukon_env import YukonVectorEnv
 from yukon_env.cards import N_CARDS
 from yukon_env.engine.repeats import Repeats
 from yukon_env.engine.state import N_ACTIONS, compile_rules
+from yukon_env.episodes import Deals
 from yukon_env.variants import Variant
 
 DictObs = dict[str, np.ndarray]
@@ -28,7 +29,7 @@ class YukonSB3VecEnv(VecEnv):
 
     Observations are a Dict of `observation` (int8, (n, 52, 3)) and `action_mask` (int8,
     (n, 417)), so that a policy knows which moves it is offered. The infos of a game that ends
-    hold what a `Monitor` would add: `episode` with its return `r` and length `l`.
+    hold what a `Monitor` would add, `episode` with its return `r` and length `l`, and `deal`.
 
     With `allow_repeats=False` a move back to a position of the same game is not offered, and a
     game with no other move left is lost, as in `yukon_env.evaluation`.
@@ -36,11 +37,12 @@ class YukonSB3VecEnv(VecEnv):
     Args:
         num_envs: How many games.
         variant: A key such as `yukon`, or a `Variant`.
+        deals: Where deals are drawn from: a split, a range, or a sequence of deal numbers.
         allow_repeats: Whether positions may be entered again.
         shaping: Weight of the potential-based reward for progress.
         discount: The learner's discount factor, for `shaping`.
         max_episode_steps: Steps after which a game is truncated; None for no limit.
-        settings: Further arguments of `YukonVectorEnv`.
+        num_threads: Cores to step games on; the results are the same.
     """
 
     def __init__(
@@ -48,20 +50,22 @@ class YukonSB3VecEnv(VecEnv):
         num_envs: int,
         variant: str | Variant = "yukon",
         *,
+        deals: Deals = "train",
         allow_repeats: bool = True,
         shaping: float = 0.0,
         discount: float = 1.0,
         max_episode_steps: int | None = 200,
-        **settings: Any,
+        num_threads: int = 1,
     ) -> None:
         self.games = YukonVectorEnv(
             num_envs,
             variant,
+            deals=deals,
             shaping=shaping,
             discount=discount,
             max_episode_steps=max_episode_steps,
             autoreset_mode=AutoresetMode.SAME_STEP,
-            **settings,
+            num_threads=num_threads,
         )
         self.variant = self.games.variant
         self._rules = compile_rules(self.variant)
@@ -113,7 +117,7 @@ class YukonSB3VecEnv(VecEnv):
             stuck = self._forbid_repeats()
             if stuck.any():
                 rewards[stuck] -= self._terminal_weight * self._progress(stuck)
-                endings |= self._end_stuck(observations, stuck)
+                endings |= self._end_stuck(observations, infos["deal"], stuck)
                 observations = self._deal_anew(stuck)
                 dones |= stuck
         self._note_episodes(rewards, dones, endings)
@@ -193,10 +197,12 @@ class YukonSB3VecEnv(VecEnv):
         up = games["up"].sum(axis=1, dtype=np.int64)
         return (up + hidden - games["n_hidden"]) / (N_CARDS + hidden)
 
-    def _end_stuck(self, observations: np.ndarray, stuck: np.ndarray) -> dict[int, dict[str, Any]]:
+    def _end_stuck(
+        self, observations: np.ndarray, deals: np.ndarray, stuck: np.ndarray
+    ) -> dict[int, dict[str, Any]]:
         """The infos of games that are lost because every move leads back."""
         return {
-            int(index): _ending(observations[index], self._masks[index], False, False)
+            int(index): _ending(observations[index], self._masks[index], int(deals[index]))
             for index in np.flatnonzero(stuck)
         }
 
@@ -242,17 +248,23 @@ def _read_endings(
         endings[int(index)] = _ending(
             infos["final_obs"][index],
             final["action_mask"][index],
-            bool(truncated[index]),
-            bool(final["is_success"][index]),
+            int(final["deal"][index]),
+            truncated=bool(truncated[index]),
+            won=bool(final["is_success"][index]),
         )
     return endings
 
 
 def _ending(
-    observation: np.ndarray, mask: np.ndarray, truncated: bool, won: bool
+    observation: np.ndarray,
+    mask: np.ndarray,
+    deal: int,
+    truncated: bool = False,
+    won: bool = False,
 ) -> dict[str, Any]:
     return {
-        "terminal_observation": {"observation": observation, "action_mask": mask},
+        "terminal_observation": {"observation": observation, "action_mask": mask.copy()},
         "TimeLimit.truncated": truncated,
         "is_success": won,
+        "deal": deal,
     }

@@ -49,8 +49,8 @@ def _draw_validation(axes: Axes, validation: Sequence[ValidationPoint]) -> None:
     seconds = [point[0] for point in validation]
     rates = [100 * wins / games for _, _, wins, games in validation]
     intervals = [wilson_interval(wins, games) for _, _, wins, games in validation]
-    below = [rate - 100 * low for rate, (low, _) in zip(rates, intervals, strict=True)]
-    above = [100 * high - rate for rate, (_, high) in zip(rates, intervals, strict=True)]
+    below = [max(0.0, rate - 100 * low) for rate, (low, _) in zip(rates, intervals, strict=True)]
+    above = [max(0.0, 100 * high - rate) for rate, (_, high) in zip(rates, intervals, strict=True)]
     label = f"{validation[-1][3]} validation deals, likeliest move, 95 % interval"
     axes.errorbar(seconds, rates, yerr=(below, above), marker="o", capsize=3, label=label)
 

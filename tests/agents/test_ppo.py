@@ -1,0 +1,170 @@
+"""The network over moves: what it may choose, what it may see, how it is kept."""
+
+import numpy as np
+import pytest
+import torch
+from sb3_contrib.common.maskable.distributions import MaskableCategorical
+
+from agents.errors import AgentError
+from agents.ppo import MoveNetwork, MovePolicy, PPOAgent
+from agents.sb3_vec_env import YukonSB3VecEnv
+from yukon_env.game import Game
+from yukon_env.variants import VARIANTS
+
+Batch = dict[str, np.ndarray]
+
+
+def positions(variant: str = "yukon", n: int = 12, moves: int = 15) -> Batch:
+    """Positions some random moves into the game."""
+    env = YukonSB3VecEnv(n, variant)
+    rng = np.random.default_rng(0)
+    env.seed(0)
+    batch = env.reset()
+    for _ in range(moves):
+        masks = env.action_masks()
+        batch = env.step((rng.random(masks.shape) * masks).argmax(axis=1))[0]
+    return batch
+
+
+def new_policy(variant: str = "yukon") -> MovePolicy:
+    """A policy with random weights, its preferences large enough to matter."""
+    torch.manual_seed(0)
+    env = YukonSB3VecEnv(1, variant)
+    policy = MovePolicy(
+        env.observation_space, env.action_space, lambda _: 1e-3, variant=variant, width=16
+    )
+    torch.nn.init.normal_(policy.network.logit.weight)
+    return policy
+
+
+def tensors(batch: Batch) -> dict[str, torch.Tensor]:
+    return {name: torch.from_numpy(array) for name, array in batch.items()}
+
+
+def new_agent(variant: str = "yukon") -> PPOAgent:
+    return PPOAgent(variant, new_policy(variant).network)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_illegal_moves_have_probability_zero(variant):
+    batch = positions(variant)
+    distribution = new_policy(variant).get_distribution(tensors(batch))
+    chances = distribution.probabilities().detach().numpy()
+    np.testing.assert_array_equal(chances > 0, batch["action_mask"] == 1)
+    np.testing.assert_allclose(chances.sum(axis=1), 1.0, rtol=1e-5)
+    rows = np.arange(len(chances))
+    for actions in (distribution.sample(), distribution.mode()):
+        assert batch["action_mask"][rows, actions.numpy()].all()
+
+
+def test_the_distribution_equals_a_masked_one_over_all_actions():
+    batch = positions()
+    distribution = new_policy().get_distribution(tensors(batch))
+    chances = distribution.probabilities()
+    whole = MaskableCategorical(probs=chances, masks=batch["action_mask"])
+    actions = distribution.sample()
+    torch.testing.assert_close(distribution.log_prob(actions), whole.log_prob(actions))
+    torch.testing.assert_close(distribution.entropy(), whole.entropy())
+    torch.testing.assert_close(distribution.mode(), chances.argmax(dim=1))
+
+
+def test_draws_follow_the_probabilities():
+    distribution = new_policy().get_distribution(tensors(positions(n=1)))
+    chances = distribution.probabilities().detach().numpy()[0]
+    drawn = np.bincount([int(distribution.sample()) for _ in range(2000)], minlength=417) / 2000
+    np.testing.assert_allclose(drawn, chances, atol=0.05)
+
+
+def test_masks_given_besides_narrow_the_moves():
+    batch, policy = positions(), new_policy()
+    masks = batch["action_mask"].copy()
+    masks[np.arange(len(masks)), policy.get_distribution(tensors(batch)).mode().numpy()] = 0
+    narrow = masks.any(axis=1)
+    batch, masks = {name: array[narrow] for name, array in batch.items()}, masks[narrow]
+    before = policy.get_distribution(tensors(batch), masks)
+    after = policy.get_distribution(tensors(batch))
+    after.apply_masking(masks)
+    np.testing.assert_array_equal(before.probabilities().detach().numpy() > 0, masks == 1)
+    np.testing.assert_array_equal(after.probabilities().detach().numpy() > 0, masks == 1)
+
+
+def test_judging_again_gives_what_choosing_gave():
+    batch, policy = tensors(positions()), new_policy()
+    actions, values, log_probs = policy(batch)
+    again, log_probs_again, entropies = policy.evaluate_actions(batch, actions)
+    torch.testing.assert_close(again, values)
+    torch.testing.assert_close(log_probs_again, log_probs)
+    torch.testing.assert_close(policy.predict_values(batch), values)
+    assert (entropies >= 0).all()
+    assert values.shape == (12, 1)
+
+
+def test_predict_takes_one_position_or_many():
+    batch, policy = positions(), new_policy()
+    many, _ = policy.predict(batch, deterministic=True)
+    one, _ = policy.predict({name: array[3] for name, array in batch.items()}, deterministic=True)
+    assert one == many[3]
+
+
+def test_hidden_cards_change_nothing():
+    agent, rng = new_agent(), np.random.default_rng(0)
+    game = Game("yukon", deal=20_000)
+    for _ in range(20):
+        views = [game, *(game.determinize(rng) for _ in range(3))]
+        observations = np.stack([view.observation() for view in views])
+        masks = np.stack([view.action_mask() for view in views])
+        actions = agent.act(observations, masks)
+        assert len(set(actions.tolist())) == 1
+        game.play(int(actions[0]))
+
+
+@pytest.mark.parametrize("variant", ["yukon", "raw-prawn"])
+def test_a_saved_agent_plays_the_same(variant, tmp_path):
+    agent, batch = new_agent(variant), positions(variant)
+    agent.save(tmp_path / "model.pt")
+    loaded = PPOAgent.load(tmp_path / "model.pt")
+    assert loaded.variant == VARIANTS[variant]
+    actions = agent.act(batch["observation"], batch["action_mask"])
+    assert actions.dtype == np.int64
+    np.testing.assert_array_equal(
+        loaded.act(batch["observation"], batch["action_mask"] == 1), actions
+    )
+    np.testing.assert_array_equal(
+        loaded.act(batch["observation"][:1], batch["action_mask"][:1]), actions[:1]
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["model.pt"]
+
+
+def test_bad_files_are_refused(tmp_path):
+    path = tmp_path / "model.pt"
+    with pytest.raises(AgentError, match="there is no file"):
+        PPOAgent.load(path)
+    path.write_text("no model")
+    with pytest.raises(AgentError, match="holds no trained agent"):
+        PPOAgent.load(path)
+    torch.save({"weights": torch.zeros(3)}, path)
+    with pytest.raises(AgentError, match="holds no trained agent"):
+        PPOAgent.load(path)
+    new_agent().save(path)
+    record = torch.load(path)
+    torch.save({**record, "variant": "klondike"}, path)
+    with pytest.raises(AgentError, match="klondike"):
+        PPOAgent.load(path)
+    torch.save({**record, "move_features": ("goes_up",)}, path)
+    with pytest.raises(AgentError, match="other features"):
+        PPOAgent.load(path)
+
+
+def test_a_mask_that_allows_nothing_is_refused():
+    batch = positions()
+    batch["action_mask"][4] = 0
+    with pytest.raises(AgentError, match="position 4"):
+        new_agent().act(batch["observation"], batch["action_mask"])
+
+
+def test_one_network_serves_all_variants():
+    network = MoveNetwork(8)
+    for variant in VARIANTS:
+        batch = positions(variant, n=3)
+        actions = PPOAgent(variant, network).act(batch["observation"], batch["action_mask"])
+        assert batch["action_mask"][np.arange(3), actions].all()
