@@ -56,6 +56,7 @@ FRAME = np.dtype(
 
 _SCORE_SHIFT = 16
 _MOVE_MASK = 0xFFFF
+_NO_PAUSE = 1 << 40
 
 
 @njit
@@ -84,7 +85,10 @@ def start(search, position, lore, frames, moves, scratch, table):
 
 
 @njit
-def advance(search, position, lore, frames, moves, scratch, table, slice_states, abstract_game, abstract_frames, abstract_table):
+def advance(
+    search, position, lore, frames, moves, scratch, table,
+    abstract_game, abstract_frames, abstract_table, slice_states,
+):  # fmt: skip
     """Searches on, for about `slice_states` states, real and abstract ones together."""
     pause = search.n_stored + search.abstract_states + slice_states
     while search.status == RUNNING and search.n_stored + search.abstract_states < pause:
@@ -118,8 +122,9 @@ def advance(search, position, lore, frames, moves, scratch, table, slice_states,
         if search.oracle_budget > 0:
             abstract_game.n_states = 0
             verdict = abstraction.ask(
-                abstract_game, abstract_frames, abstract_table, position.moved, position.up_set, search.oracle_budget
-            )
+                abstract_game, abstract_frames, abstract_table,
+                position.moved, position.up_set, search.oracle_budget,
+            )  # fmt: skip
             search.abstract_states += abstract_game.n_states
             if verdict == abstraction.DEAD:
                 continue
@@ -180,12 +185,15 @@ def _expand(search, position, lore, frames, moves, scratch):
 
 
 @njit
-def run_to_budget(search, position, lore, frames, moves, scratch, table, abstract_game, abstract_frames, abstract_table):
+def run_to_budget(
+    search, position, lore, frames, moves, scratch, table,
+    abstract_game, abstract_frames, abstract_table,
+):  # fmt: skip
     """Searches until the search ends of itself."""
     while search.status == RUNNING:
         advance(
-            search, position, lore, frames, moves, scratch, table, 1 << 40,
-            abstract_game, abstract_frames, abstract_table,
+            search, position, lore, frames, moves, scratch, table,
+            abstract_game, abstract_frames, abstract_table, _NO_PAUSE,
         )  # fmt: skip
 
 

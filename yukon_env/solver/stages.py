@@ -6,23 +6,25 @@ game as its oracle; all with budgets that grow by stages, in tables sized to the
 """
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import count
 
 import numpy as np
-from numba import njit
 
-from yukon_env.deals import mix
-from yukon_env.engine.compiling import kernel
-from yukon_env.solver import abstraction, search
-from yukon_env.solver.abstraction import ABSTRACT_FRAME, ABSTRACT_GAME, MAX_ABSTRACT_DEPTH
-from yukon_env.solver.position import KEY_WORDS, MAX_MOVES, POSITION, load
-from yukon_env.solver.relaxation import is_dead_end
-from yukon_env.solver.search import EXHAUSTED, FRAME, OUT_OF_STATES, RUNNING, SEARCH, WON
+from yukon_env.cards import N_CARDS
+from yukon_env.errors import BoardError
+from yukon_env.solver import abstraction, workspace
+from yukon_env.solver.search import EXHAUSTED, RUNNING, WON
+from yukon_env.solver.workspace import Workspace
 
-# States between two looks at the clock, at most some hundredths of a second.
+# States between two looks at the clock: some hundredths of a second.
 SLICE = 20_000
-_MAX_NOISE = np.uint64(8191)
+# No more abstract states than this for one question to the oracle, so that slices stay short.
+_MAX_QUESTION = 100_000
+# Which bits of the random words disturb the order of moves.
+_NOISE = 2047
 
 
 class Verdict(StrEnum):
@@ -33,125 +35,50 @@ class Verdict(StrEnum):
     UNKNOWN = "unknown"
 
 
+class Kind(StrEnum):
+    """What a stage does; a result says which kind of stage decided it."""
+
+    RELAXATION = "relaxation"
+    RESTARTS = "restarts"
+    SEARCH = "search"
+    ABSTRACTION = "abstraction"
+    GUIDED_SEARCH = "guided search"
+    LIMIT = "limit"
+
+
 @dataclass(frozen=True)
 class Stage:
     """One stage of a plan.
 
     Attributes:
-        name: What a result calls it.
-        states: How many positions each search may store; for an abstract proof, states it visits.
-        restarts: How many searches, each with another order of moves; 0 for an abstract proof.
-        noise: How much the order of moves is disturbed, as a mask of bits.
+        kind: What it does.
+        states: How many positions each search may store; for a proof, abstract states it visits.
+        restarts: How many searches, each with another order of moves.
         oracle: Abstract states for one question to the oracle at most; 0 for none.
     """
 
-    name: str
+    kind: Kind
     states: int
     restarts: int = 1
-    noise: int = 0
     oracle: int = 0
 
 
-def plan(has_abstraction: bool) -> list[Stage]:
-    """The stages for a variant."""
-    stages = [Stage("restarts", 300, restarts=10, noise=2047)]
-    for states in (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000):
-        if has_abstraction:
-            stages.append(Stage("abstraction", states, restarts=0))
-            stages.append(Stage("guided search", states, noise=2047, oracle=states // 10))
+def plan(lore: np.ndarray) -> Iterator[Stage]:
+    """The stages for a variant, without end; limits end them."""
+    yield Stage(Kind.RESTARTS, 300, restarts=10)
+    if lore[0].abstraction:
+        yield Stage(Kind.ABSTRACTION, 5_000)
+        yield Stage(Kind.GUIDED_SEARCH, 300, oracle=1_000)
+        yield Stage(Kind.RESTARTS, 1_000, restarts=10)
+        for states in (100_000, 3_000_000, 20_000_000):
+            yield Stage(Kind.ABSTRACTION, states)
+            yield Stage(Kind.GUIDED_SEARCH, states // 100, oracle=states // 10)
+    for power in count(4):
+        states = 10 ** min(power, 9)
+        if lore[0].abstraction:
+            yield Stage(Kind.GUIDED_SEARCH, states, oracle=10_000)
         else:
-            stages.append(Stage("search", states, noise=2047))
-    return stages
-
-
-class Workspace:
-    """Arrays that the kernels work in, kept from one game to the next and grown when needed.
-
-    Args:
-        memory: Bytes that all arrays together may take.
-    """
-
-    def __init__(self, memory: int) -> None:
-        self.memory = memory
-        self.position = np.zeros(1, POSITION)
-        self.root = np.zeros(1, POSITION)
-        self.search = np.zeros(1, SEARCH)
-        self.frames = np.zeros(1 << 14, FRAME)
-        self.moves = np.zeros(1 << 17, np.uint32)
-        self.scratch = np.zeros(MAX_MOVES, np.uint16)
-        self.table = np.zeros((1 << 12, KEY_WORDS), np.uint64)
-        self.abstract_game = np.zeros(1, ABSTRACT_GAME)
-        self.abstract_frames = np.zeros(MAX_ABSTRACT_DEPTH, ABSTRACT_FRAME)
-        self.abstract_table = np.zeros(1 << 12, np.uint64)
-
-
-def rows_for(states: int) -> int:
-    """The size of a table, a power of two, that so many states fill by two thirds at most."""
-    return 1 << max(int(states * 3 // 2), 15).bit_length()
-
-
-@kernel
-def load_root(root, games, lores):
-    """Makes an engine record the root; returns how many cards it holds and if it is a dead end."""
-    n = load(root[0], games[0], lores[0])
-    return n, lores[0].relaxation and is_dead_end(root[0], lores[0])
-
-
-@kernel
-def run_restarts(
-    root, position, searches, lores, frames, moves, scratch, table,
-    abstract_games, abstract_frames, abstract_table, n_restarts, seed,
-):  # fmt: skip
-    """Searches from the root, up to `n_restarts` times; returns the states visited."""
-    total = 0
-    for restart in range(n_restarts):
-        _begin(root, position, searches, lores, frames, moves, scratch, table, seed, restart)
-        search.run_to_budget(
-            searches[0], position[0], lores[0], frames, moves, scratch, table,
-            abstract_games[0], abstract_frames, abstract_table,
-        )  # fmt: skip
-        total += searches[0].n_stored + searches[0].abstract_states
-        if searches[0].status == WON or (searches[0].status == EXHAUSTED and not searches[0].cut):
-            break
-    return total
-
-
-@njit
-def _begin(root, position, searches, lores, frames, moves, scratch, table, seed, restart):
-    position[0] = root[0]
-    searches[0].random = mix(np.uint64(seed) * np.uint64(1_000_003) + np.uint64(restart + 1))
-    search.start(searches[0], position[0], lores[0], frames, moves, scratch, table)
-
-
-@kernel
-def begin_search(root, position, searches, lores, frames, moves, scratch, table, seed, restart):
-    """Begins one search, to be carried on by `carry_on`."""
-    _begin(root, position, searches, lores, frames, moves, scratch, table, seed, restart)
-
-
-@kernel
-def carry_on(
-    position, searches, lores, frames, moves, scratch, table,
-    abstract_games, abstract_frames, abstract_table, n_states,
-):  # fmt: skip
-    """Searches on for about `n_states` states."""
-    search.advance(
-        searches[0], position[0], lores[0], frames, moves, scratch, table, n_states,
-        abstract_games[0], abstract_frames, abstract_table,
-    )  # fmt: skip
-
-
-@kernel
-def begin_abstract(root, lores, games, frames, table):
-    """Sets up the abstract game and begins its search; the verdict, if it is plain at once."""
-    abstraction.set_root(games[0], table, root[0], lores[0])
-    return abstraction.begin(games[0], frames, table, root[0].moved, root[0].up_set)
-
-
-@kernel
-def carry_on_abstract(games, frames, table, n_states):
-    """Searches the abstract game on for `n_states` states."""
-    return abstraction.go_on(games[0], frames, table, n_states)
+            yield Stage(Kind.SEARCH, states)
 
 
 @dataclass(frozen=True)
@@ -161,77 +88,117 @@ class Outcome:
     verdict: Verdict
     moves: tuple[int, ...]
     states: int
-    stage: str
+    stage: Kind
 
 
-def decide(game, lores, workspace: Workspace, max_states: int, deadline: float, seed: int) -> Outcome:
-    """Runs the stages on one engine record (array of shape (1,))."""
-    w = workspace
-    n_cards, dead = load_root(w.root, game, lores)
-    if n_cards != 52:
-        raise ValueError(f"the solver needs all 52 cards, this game shows it {n_cards}")
-    if dead:
-        return Outcome(Verdict.UNWINNABLE, (), 1, "relaxation")
-    states = 1
-    for index, stage in enumerate(plan(bool(lores[0].abstraction))):
-        if states >= max_states or time.perf_counter() > deadline:
-            break
-        if stage.restarts == 0:
-            used, verdict = _prove(w, lores, stage, max_states - states, deadline)
-        else:
-            used, verdict = _search(w, lores, stage, max_states - states, deadline, seed + 1000 * index)
-        states += used
-        if verdict != Verdict.UNKNOWN:
-            moves = ()
-            if verdict == Verdict.WINNABLE:
-                depth = int(w.search[0].depth)
-                moves = tuple(int(move) for move in w.frames["move"][1 : depth + 1])
-            return Outcome(verdict, moves, states, stage.name)
-    return Outcome(Verdict.UNKNOWN, (), states, "limit")
+class Run:
+    """One game on its way through the stages.
 
+    Args:
+        game: The engine's record of the game, shape (1,).
+        lore: What the solver knows of the variant.
+        room: The arrays to work in.
+        max_states: States, real and abstract ones together, after which to give up.
+        deadline: Time of `time.perf_counter` at which to give up.
+        seed: For the order of moves.
+    """
 
-def _search(w, lores, stage, max_states, deadline, seed):
-    s = w.search[0]
-    s.max_stored = min(stage.states, max_states)
-    s.n_rows = rows_for(stage.states)
-    s.oracle_budget = stage.oracle
-    s.noise = stage.noise & int(_MAX_NOISE)
-    if len(w.table) < s.n_rows:
-        w.table = np.zeros((int(s.n_rows), KEY_WORDS), np.uint64)
-    if stage.states > 20_000 and len(w.frames) < 1 << 20:
-        w.frames = np.zeros(1 << 20, FRAME)
-        w.moves = np.zeros(1 << 23, np.uint32)
-    args = (w.position, w.search, lores, w.frames, w.moves, w.scratch, w.table)
-    oracle = (w.abstract_game, w.abstract_frames, w.abstract_table)
-    if stage.restarts * stage.states <= SLICE and stage.restarts * stage.states * max(stage.oracle, 1) < 100_000_000:
-        total = run_restarts(w.root, *args, *oracle, stage.restarts, seed)
-    else:
-        total = 0
-        for restart in range(stage.restarts):
-            begin_search(w.root, *args, seed, restart)
-            while s.status == RUNNING and time.perf_counter() < deadline and total + s.n_stored + s.abstract_states < max_states:
-                carry_on(*args, *oracle, SLICE)
-            total += int(s.n_stored + s.abstract_states)
-            if s.status in (WON, RUNNING) or (s.status == EXHAUSTED and not s.cut):
+    def __init__(
+        self,
+        game: np.ndarray,
+        lore: np.ndarray,
+        room: Workspace,
+        max_states: int,
+        deadline: float,
+        seed: int,
+    ) -> None:
+        self.game = game
+        self.lore = lore
+        self.room = room
+        self.max_states = max_states
+        self.deadline = deadline
+        self.seed = seed
+        self.states = 0
+        self.abstractly_alive = False
+
+    def decide(self) -> Outcome:
+        """Runs the stages until one decides, or a limit or Ctrl-C ends them."""
+        try:
+            return self._decide()
+        except KeyboardInterrupt:
+            return self._outcome(Verdict.UNKNOWN, Kind.LIMIT)
+
+    def _decide(self) -> Outcome:
+        n_cards, dead = workspace.load_root(self.room.root, self.game, self.lore)
+        if n_cards != N_CARDS:
+            raise BoardError(f"the solver needs all {N_CARDS} cards; this game has {n_cards}")
+        self.states = 1
+        if dead:
+            return self._outcome(Verdict.UNWINNABLE, Kind.RELAXATION)
+        for number, stage in enumerate(plan(self.lore)):
+            if self._is_over():
                 break
-    if s.status == WON:
-        return total, Verdict.WINNABLE
-    if s.status == EXHAUSTED and not s.cut:
-        return total, Verdict.UNWINNABLE
-    return total, Verdict.UNKNOWN
+            if stage.kind == Kind.ABSTRACTION:
+                verdict = self._prove(stage)
+            else:
+                verdict = self._search(stage, self.seed + 1_000_000 * number)
+            if verdict != Verdict.UNKNOWN:
+                return self._outcome(verdict, stage.kind)
+        return self._outcome(Verdict.UNKNOWN, Kind.LIMIT)
+
+    def _is_over(self) -> bool:
+        return self.states >= self.max_states or time.perf_counter() >= self.deadline
+
+    def _outcome(self, verdict: Verdict, stage: Kind) -> Outcome:
+        moves: tuple[int, ...] = ()
+        if verdict == Verdict.WINNABLE:
+            depth = int(self.room.search[0].depth)
+            moves = tuple(self.room.frames["move"][1 : depth + 1].tolist())
+        return Outcome(verdict, moves, self.states, stage)
+
+    def _search(self, stage: Stage, seed: int) -> Verdict:
+        """Searches for a win, or until nothing is left to be searched."""
+        room, search = self.room, self.room.search[0]
+        rows, capacity = room.make_room(stage.states)
+        search.n_rows = rows
+        search.max_stored = min(capacity, self.max_states - self.states)
+        search.oracle_budget = min(stage.oracle, _MAX_QUESTION)
+        search.noise = _NOISE
+        if stage.restarts * stage.states <= SLICE and stage.oracle <= 1_000:
+            self.states += workspace.run_restarts(
+                room.root, self.lore, *room.search_arrays, *room.abstract_arrays, stage.restarts, seed
+            )
+        else:
+            for restart in range(stage.restarts):
+                if self._is_over() or _has_ended(search) and restart > 0:
+                    break
+                self._search_in_slices(seed + restart)
+        if not _has_ended(search):
+            return Verdict.UNKNOWN
+        return Verdict.WINNABLE if search.status == WON else Verdict.UNWINNABLE
+
+    def _search_in_slices(self, seed: int) -> None:
+        room, search = self.room, self.room.search[0]
+        before = self.states
+        workspace.begin_search(room.root, self.lore, *room.search_arrays, seed)
+        while search.status == RUNNING and not self._is_over():
+            workspace.carry_on(self.lore, *room.search_arrays, *room.abstract_arrays, SLICE)
+            self.states = before + int(search.n_stored + search.abstract_states)
+
+    def _prove(self, stage: Stage) -> Verdict:
+        """Tries to prove by the abstract game that the real one cannot be won."""
+        room, game = self.room, self.room.abstract_game[0]
+        game.n_rows, game.max_stored = room.make_abstract_room(4 * stage.states)
+        before = self.states
+        budget = min(stage.states, self.max_states - self.states)
+        verdict = workspace.begin_abstract(room.root, self.lore, *room.abstract_arrays)
+        while verdict == abstraction.OPEN and game.n_states < budget and not self._is_over():
+            n_states = min(SLICE, budget - int(game.n_states))
+            verdict = workspace.carry_on_abstract(*room.abstract_arrays, n_states)
+            self.states = before + int(game.n_states)
+        return Verdict.UNWINNABLE if verdict == abstraction.DEAD else Verdict.UNKNOWN
 
 
-def _prove(w, lores, stage, max_states, deadline):
-    g = w.abstract_game[0]
-    g.n_rows = rows_for(stage.states * 2)
-    g.max_stored = g.n_rows * 2 // 3
-    if len(w.abstract_table) < g.n_rows:
-        w.abstract_table = np.zeros(int(g.n_rows), np.uint64)
-    budget = min(stage.states, max_states)
-    verdict = begin_abstract(w.root, lores, w.abstract_game, w.abstract_frames, w.abstract_table)
-    while verdict == abstraction.OPEN and g.n_states < budget and time.perf_counter() < deadline:
-        verdict = carry_on_abstract(w.abstract_game, w.abstract_frames, w.abstract_table, min(SLICE, budget - int(g.n_states)))
-    return int(g.n_states), Verdict.UNWINNABLE if verdict == abstraction.DEAD else Verdict.UNKNOWN
-
-
-__all__ = ["OUT_OF_STATES"]
+def _has_ended(search: np.ndarray) -> bool:
+    """Whether a search has found a win, or has tried everything and left nothing out."""
+    return search.status == WON or (search.status == EXHAUSTED and not search.cut)
