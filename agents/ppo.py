@@ -223,7 +223,6 @@ class MovePolicy(MaskableActorCriticPolicy):
         *,
         variant: str | Variant,
         width: int = WIDTH,
-        use_sde: bool = False,
     ) -> None:
         self._width = width
         self._variant = get_variant(variant)

@@ -1,5 +1,7 @@
 """The network over moves: what it may choose, what it may see, how it is kept."""
 
+from typing import cast
+
 import numpy as np
 import pytest
 import torch
@@ -22,7 +24,8 @@ def positions(variant: str = "yukon", n: int = 12, moves: int = 15) -> Batch:
     batch = env.reset()
     for _ in range(moves):
         masks = env.action_masks()
-        batch = env.step((rng.random(masks.shape) * masks).argmax(axis=1))[0]
+        actions = (rng.random(masks.shape) * masks).argmax(axis=1)
+        batch = cast(Batch, env.step(actions)[0])
     return batch
 
 

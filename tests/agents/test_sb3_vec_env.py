@@ -28,8 +28,8 @@ def play_episodes(env: YukonSB3VecEnv, steps: int, seed: int = 0) -> list[dict]:
     episodes = []
     for _ in range(steps):
         actions = choose_at_random(get_action_masks(env), rng)
-        for index, action in enumerate(actions):
-            actions_of[index].append(int(action))
+        for played, action in zip(actions_of, actions, strict=True):
+            played.append(int(action))
         _, _, dones, infos = env.step(actions)
         for index in np.flatnonzero(dones):
             episodes.append({**infos[index], "actions": actions_of[index]})
