@@ -231,7 +231,7 @@ VIEW = np.dtype(
                 ("run", np.uint8, (N_CARDS,)),
                 ("end", np.uint8, (N_COLUMNS,)),
                 ("key", np.uint8, (N_COLUMNS,)),
-                ("size", np.int64, (N_COLUMNS,)),
+                ("length", np.int64, (N_COLUMNS,)),
                 ("hidden", np.int64, (N_COLUMNS,)),
                 ("up", np.int64, (N_SUITS,)),
                 ("pile", np.uint8, (N_CARDS,)),
@@ -340,7 +340,7 @@ def _clear(view):
     view.key_parents = view.misfit_parents = NOTHING
     view.n_waste = view.n_spaces = 0
     for column in range(N_COLUMNS):
-        view.size[column] = 0
+        view.length[column] = 0
         view.hidden[column] = 0
     for suit in range(N_SUITS):
         view.up[suit] = 0
@@ -362,7 +362,7 @@ def _read_rows(seen, view):
             view.unknown |= bit(card)
         elif zone < N_COLUMNS:
             view.place[zone, position] = card
-            view.size[zone] = max(view.size[zone], position + 1)
+            view.length[zone] = max(view.length[zone], position + 1)
             view.hidden[zone] += 1
         elif zone == FOUNDATION:
             view.up[card // N_RANKS] += 1
@@ -379,9 +379,9 @@ def _count_cards(view):
     view.n_hidden = 0
     view.n_stock = N_CARDS - view.n_waste
     for column in range(N_COLUMNS):
-        view.hidden[column] = view.size[column] - view.hidden[column]
+        view.hidden[column] = view.length[column] - view.hidden[column]
         view.n_hidden += view.hidden[column]
-        view.n_stock -= view.size[column]
+        view.n_stock -= view.length[column]
     for suit in range(N_SUITS):
         view.n_stock -= view.up[suit]
     view.n_unknown = count(view.unknown)
@@ -395,7 +395,7 @@ def _read_column(relations, view, column):
     under = NO_CARD if view.hidden[column] == 0 else ON_HIDDEN
     joints = run = 0
     view.key[column] = NO_CARD
-    for position in range(view.hidden[column], view.size[column]):
+    for position in range(view.hidden[column], view.length[column]):
         card = int(view.place[column, position])
         this = bit(card)
         view.below[card] = cards
@@ -417,7 +417,7 @@ def _read_column(relations, view, column):
         cards |= this
         under = card
     view.column[column] = cards
-    view.end[column] = under if view.size[column] > 0 else NO_CARD
+    view.end[column] = under if view.length[column] > 0 else NO_CARD
 
 
 @njit
@@ -451,7 +451,7 @@ def _find_wanted(relations, view):
     stuck_keys = view.keys & ~view.takes
     stuck_misfits = view.misfits & ~view.takes
     for column in range(N_COLUMNS):
-        for position in range(view.hidden[column], view.size[column]):
+        for position in range(view.hidden[column], view.length[column]):
             card = int(view.place[column, position])
             if has(stuck_keys, card):
                 view.key_parents |= relations.parents[card]
@@ -659,7 +659,7 @@ def _describe_landing(view, head, target, row):
     row[_F.TARGET_SIZE] = count(covered) / 10
     row[_F.TARGET_RUN] = view.run[end] / 10
     from_king = view.place[target, 0] % N_RANKS == KING and view.hidden[target] == 0
-    row[_F.TARGET_ORDERED] = from_king and view.run[end] + 1 == view.size[target]
+    row[_F.TARGET_ORDERED] = from_king and view.run[end] + 1 == view.length[target]
     row[_F.BURIES_READY] = count(covered & view.ready) / 2
     row[_F.BURIES_SOON] = count(covered & view.soon) / 4
     row[_F.BURIES_KEY_PARENTS] = count(covered & view.key_parents) / 4
@@ -805,7 +805,7 @@ def _describe_heights(view, row):
 def _describe_column_pairs(relations, view, row):
     inversions = blocks = 0
     for column in range(N_COLUMNS):
-        for position in range(view.hidden[column], view.size[column]):
+        for position in range(view.hidden[column], view.length[column]):
             card = int(view.place[column, position])
             more = pairs_above(relations, view, view.below[card], card)
             inversions += more[0]
