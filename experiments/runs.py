@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 from yukon_env.errors import YukonError
 
@@ -132,6 +132,6 @@ def write_whole(path: Path, write: Callable[[BinaryIO], Any]) -> None:
     os.replace(unfinished, path)
 
 
-def fail(error: YukonError) -> None:
+def fail(error: YukonError) -> NoReturn:
     """Ends the program with the error's message, without a traceback."""
     sys.exit(f"error: {error}")

@@ -59,7 +59,7 @@ def _option(default: Any, text: str) -> Any:
 class TrainConfig:
     """All that fixes a run."""
 
-    variant: str = _option("yukon", "the game")
+    variant: str = _option("yukon", f"the game: {', '.join(VARIANTS)}")
     seconds: float = _option(180.0, "time to train, validation included; 0 for no limit")
     steps: int = _option(0, "moves to train on, over all games; 0 for no limit")
     seed: int = _option(0, "fixes deals, draws and initial weights")
@@ -92,13 +92,24 @@ class TrainConfig:
         if self.seconds <= 0 and self.steps <= 0:
             raise RunError("give a limit: --seconds or --steps")
         for name in ("envs", "horizon", "batch_size", "epochs", "width", "max_moves", "threads"):
-            if getattr(self, name) < 1:
-                raise RunError(f"{name} must be at least 1, not {getattr(self, name)}")
-        n_validation = len(SPLITS["validation"])
-        if not 1 <= self.validation_deals <= n_validation:
-            raise RunError(f"validation_deals must be 1 to {n_validation}")
-        if self.envs * self.horizon < 2:
-            raise RunError("an update needs at least 2 positions: raise envs or horizon")
+            self._check_range(name, 1, math.inf)
+        for name in ("gamma", "gae_lambda"):
+            self._check_range(name, 0, 1)
+        for name in ("seed", "learning_rate", "clip_range", "entropy", "value_weight", "shaping"):
+            self._check_range(name, 0, math.inf)
+        self._check_range("validation_deals", 1, len(SPLITS["validation"]))
+        positions = self.envs * self.horizon
+        if 1 in (positions, self.batch_size, positions % self.batch_size):
+            raise RunError(
+                f"{self.envs} envs times a horizon of {self.horizon} in batches of "
+                f"{self.batch_size} leave a batch of 1, which cannot be normalized"
+            )
+
+    def _check_range(self, name: str, low: float, high: float) -> None:
+        value = getattr(self, name)
+        if not low <= value <= high:
+            wanted = f"at least {low}" if math.isinf(high) else f"{low} to {high}"
+            raise RunError(f"{name} must be {wanted}, not {value}")
 
 
 @dataclass
@@ -251,8 +262,18 @@ class Trainer:
         write_whole(self.folder / CHECKPOINT_FILE, lambda file: pickle.dump(state, file))
 
     def resume(self) -> None:
-        """Goes back to the checkpoint."""
-        state = pickle.loads((self.folder / CHECKPOINT_FILE).read_bytes())
+        """Goes back to the checkpoint.
+
+        Raises:
+            RunError: It cannot be read, or is of another version.
+        """
+        path = self.folder / CHECKPOINT_FILE
+        try:
+            self._restore(pickle.loads(path.read_bytes()))
+        except Exception as error:  # whatever a file of another version may lead to
+            raise RunError(f"{path} is damaged, or of another version: {error}") from error
+
+    def _restore(self, state: dict[str, Any]) -> None:
         self.progress = Progress(**state["progress"])
         self.ppo.num_timesteps = self.progress.steps
         self.ppo.policy.load_state_dict(state["policy"])
@@ -350,7 +371,8 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
         if option.type is bool:
             parser.add_argument(name, action="store_true", help=text)
         else:
-            parser.add_argument(name, type=option.type, metavar="N", help=text)
+            metavar = "NAME" if option.type is str else "N"
+            parser.add_argument(name, type=option.type, metavar=metavar, help=text)
     return parser.parse_args(arguments)
 
 
@@ -364,10 +386,9 @@ def main(arguments: list[str] | None = None) -> Path:
         else:
             config = TrainConfig(**given)
             folder = start(config, out)
+        progress = train(config, folder)
     except YukonError as error:
         fail(error)
-    try:
-        progress = train(config, folder)
     except KeyboardInterrupt:
         sys.exit(f"\ninterrupted; go on with: python -m experiments.train --resume {folder}")
     report(progress, folder)

@@ -104,7 +104,9 @@ def test_a_finished_run_can_be_made_longer(tmp_path):
         (["--variant", "klondike"], "known are yukon"),
         (["--seconds", "0"], "give a limit"),
         (["--envs", "0"], "envs must be at least 1"),
-        (["--validation-deals", "20000"], "validation_deals"),
+        (["--validation-deals", "20000"], "validation_deals must be 1 to 10000"),
+        (["--gamma", "1.5"], "gamma must be 0 to 1"),
+        (["--envs", "3", "--horizon", "3", "--batch-size", "4"], "leave a batch of 1"),
         (["--out", "taken"], "holds a run already"),
         (["--resume", "taken", "--gamma", "0.5"], "keeps its gamma"),
     ],
@@ -115,6 +117,13 @@ def test_bad_command_lines_are_refused(arguments, message, tmp_path, monkeypatch
     (tmp_path / "taken" / "run.json").write_text("{}")
     with pytest.raises(SystemExit, match=message):
         main(arguments)
+
+
+def test_a_damaged_checkpoint_is_refused(tmp_path):
+    folder = train("--steps", 300, "--seconds", 0, *SMALL, "--out", tmp_path / "run")
+    (folder / "checkpoint.pkl").write_bytes(b"half a check")
+    with pytest.raises(SystemExit, match="is damaged"):
+        train("--resume", folder, "--steps", 1000)
 
 
 def test_help_names_every_option(capsys):
