@@ -352,15 +352,16 @@ def _clear(view):
 def _read_rows(seen, view):
     """Puts every card whose place is known there; `hidden` counts face-up cards for now.
 
-    A face-down card of a column counts as not known, even if the observation tells which it is.
+    A face-down card of a column counts as not known, even if the observation tells which it is;
+    so does a card whose row makes no sense.
     """
     for card in range(N_CARDS):
         zone = seen[ROW * card + ZONE]
         position = seen[ROW * card + POSITION]
         face_up = seen[ROW * card + FACE_UP]
-        if zone < 0 or (zone < N_COLUMNS and face_up == 0):
+        if not 0 <= position < MAX_COLUMN or (zone < N_COLUMNS and face_up == 0):
             view.unknown |= bit(card)
-        elif zone < N_COLUMNS:
+        elif 0 <= zone < N_COLUMNS:
             view.place[zone, position] = card
             view.length[zone] = max(view.length[zone], position + 1)
             view.hidden[zone] += 1
@@ -676,14 +677,14 @@ def _describe_pairs(relations, view, head, source, target, row):
     if source < N_COLUMNS:
         rest = view.below[head]
         card = int(view.end[source])
-    while True:
+    for _ in range(MAX_COLUMN):
         inversions, blocks = pairs_above(relations, view, covered, card)
         made += inversions
         blocks_made += blocks
         inversions, blocks = pairs_above(relations, view, rest, card)
         undone += inversions
         blocks_undone += blocks
-        if card == head:
+        if card == head or view.beneath[card] >= NO_CARD:
             break
         card = int(view.beneath[card])
     row[_F.MAKES_INVERSIONS] = made / 10

@@ -45,7 +45,8 @@ SPREAD_STEP = 0.5
 # So that the spread does not collapse before the mean has settled.
 LEAST_SPREAD = 0.05
 PROBE_DEALS = 100
-PROBE_WEIGHT = 3.0
+# So large that it decides wherever moves differ in the feature.
+PROBE_WEIGHT = 100.0
 
 
 @dataclass(frozen=True)
@@ -163,9 +164,9 @@ def find_features_that_matter(variant: Variant, mean: np.ndarray) -> np.ndarray:
     usual = play_deals(variant, mean, deals)
     matters = np.zeros(N_MOVE_FEATURES, bool)
     for index in range(N_MOVE_FEATURES):
-        for change in (PROBE_WEIGHT, -PROBE_WEIGHT):
+        for probe in (PROBE_WEIGHT, -PROBE_WEIGHT):
             weights = mean.copy()
-            weights[index] += change
+            weights[index] = probe
             outcome = play_deals(variant, weights, deals)
             matters[index] |= any((a != b).any() for a, b in zip(usual, outcome, strict=True))
     return matters

@@ -33,6 +33,7 @@ class Table:
 
     @classmethod
     def of(cls, variant: Variant, observation: np.ndarray) -> Table:
+        """Reads an observation, int8 of shape (52, 3)."""
         rows = observation.tolist()
         columns, hidden = [], []
         for column in range(7):
@@ -51,19 +52,23 @@ class Table:
 
     @property
     def n_stock(self) -> int:
+        """Cards left in the stock."""
         seen = sum(map(len, self.columns)) + len(self.waste) + sum(self.up)
         return 52 - seen - sum(self.hidden)
 
     def where(self, card: int) -> tuple[int, int] | None:
+        """The column of a card, and its index among the face-up cards there."""
         for column, cards in enumerate(self.columns):
             if card in cards:
                 return column, cards.index(card)
         return None
 
     def is_ready(self, card: int) -> bool:
+        """Whether the card is the next of its suit to go up."""
         return rank(card) == self.up[suit(card)]
 
     def is_soon(self, card: int) -> bool:
+        """Whether one or two cards of its suit go up before it."""
         return 1 <= rank(card) - self.up[suit(card)] <= 2
 
     def places(self, card: int) -> list[int]:
@@ -80,6 +85,7 @@ class Table:
         return found
 
     def kind(self, card: int) -> str:
+        """What a card of a column lies on, in one word."""
         column, index = self.where(card) or (-1, -1)
         if index == 0:
             return "key" if self.hidden[column] else "base"
@@ -87,6 +93,7 @@ class Table:
         return "placed" if self.variant.may_lie_on(card, under) else "misfit"
 
     def is_space(self, column: int) -> bool:
+        """Whether the column is empty."""
         return not self.columns[column] and not self.hidden[column]
 
     def after(self, action: int) -> Table:

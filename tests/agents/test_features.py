@@ -88,6 +88,21 @@ def test_a_mask_of_ones_is_survived(key):
     assert np.isfinite(features).all()
 
 
+@pytest.mark.parametrize("key", ["yukon", "tasmanian"])
+def test_observations_of_no_game_are_survived(key):
+    """A space's samples, and arrays of zeros, are what libraries try a policy on."""
+    rng = np.random.default_rng(9)
+    observations = rng.integers(-1, 52, (200, 52, 3)).astype(np.int8)
+    observations[:, :, 0] %= 10
+    observations[100:, :, 1] %= 8
+    observations[100:, :, 2] = 1
+    observations[0] = 0
+    masks = np.ones((200, N_ACTIONS), np.int8)
+    rules = compile_rules(VARIANTS[key])
+    assert np.isfinite(move_features(observations, masks, rules)[0]).all()
+    assert np.isfinite(table_features(observations, rules)).all()
+
+
 def test_table_features_of_a_first_deal():
     rules = compile_rules(VARIANTS["yukon"])
     row = table_features(Game("yukon", deal=30_040).observation()[None], rules)[0]
