@@ -2,7 +2,7 @@
 
 Every iteration draws candidate weights from a normal distribution, plays the same fresh train
 deals with each, and moves the distribution towards the best of them. The mean of each iteration
-plays all validation deals, and the best mean there becomes the weight file. Games follow the
+plays validation deals, and the best mean there becomes the weight file. Games follow the
 protocol of the evaluation: at most 200 moves, and no position twice. Test deals are never played.
 
 What is done is kept after each iteration, so the same command goes on after it was killed.
@@ -13,7 +13,7 @@ import json
 import shlex
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +56,7 @@ class Settings:
     variant: str
     population: int
     games: int
+    validation_games: int
     spread: float
     progress_weight: float
     seed: int
@@ -78,10 +79,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Runs the command line."""
     options = parse_arguments(arguments)
     variant = VARIANTS[options.variant]
-    settings = Settings(
-        options.variant, options.population, options.games, options.spread,
-        options.progress_weight, options.seed, options.start,
-    )  # fmt: skip
+    settings = Settings(**{item.name: getattr(options, item.name) for item in fields(Settings)})
     state_file = options.runs / f"{variant.key}.npz"
     progress = None if options.fresh else load_progress(state_file, settings)
     if progress is None:
@@ -109,6 +107,8 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     )
     add("--population", type=positive, default=64, help="candidates in each iteration")
     add("--games", type=positive, default=1000, help="train deals that each candidate plays")
+    add("--validation-games", type=positive, default=len(SPLITS["validation"]),
+        help="validation deals that each iteration's mean plays")  # fmt: skip
     add("--spread", type=float, default=0.7, help="standard deviation of each weight at the start")
     add(
         "--progress-weight",
@@ -193,11 +193,11 @@ def tune(
             improve(progress, settings, variant, pool)
             save_progress(state_file, settings, progress)
             bar.update()
-            rates = [
-                100 * wins / len(SPLITS["validation"])
+            last, best = (
+                100 * wins / len(validation_deals(settings))
                 for wins in (progress.history[-1], progress.best_wins)
-            ]
-            bar.set_postfix_str(f"validation {rates[0]:.2f} %, best {rates[1]:.2f} %")
+            )
+            bar.set_postfix_str(f"validation {last:.2f} %, best {best:.2f} %")
 
 
 def improve(
@@ -220,7 +220,7 @@ def improve(
     spread = blend(progress.spread, elite.std(axis=0), SPREAD_STEP)
     progress.spread = np.where(progress.spread > 0, np.maximum(spread, LEAST_SPREAD), 0.0)
     progress.iteration += 1
-    wins = count_validation_wins(variant, progress.mean, pool)
+    wins = count_wins(variant, progress.mean, validation_deals(settings), pool)
     progress.history.append(wins)
     if wins > progress.best_wins:
         progress.best, progress.best_wins = progress.mean.copy(), wins
@@ -231,13 +231,18 @@ def blend(old: np.ndarray, new: np.ndarray, step: float) -> np.ndarray:
     return (1 - step) * old + step * new
 
 
-def count_validation_wins(variant: Variant, weights: np.ndarray, pool: ThreadPoolExecutor) -> int:
-    """Counts the wins on all validation deals."""
-    parts = np.array_split(np.array(SPLITS["validation"], np.int64), 10)
-    return sum(
-        int(won.sum())
-        for won, _, _ in pool.map(lambda part: play_deals(variant, weights, part), parts)
-    )
+def validation_deals(settings: Settings) -> range:
+    """Returns the deals that choose the best mean."""
+    return SPLITS["validation"][: settings.validation_games]
+
+
+def count_wins(
+    variant: Variant, weights: np.ndarray, deals: range, pool: ThreadPoolExecutor
+) -> int:
+    """Counts the deals that these weights win."""
+    parts = np.array_split(np.array(deals, np.int64), min(len(deals), 10))
+    played = pool.map(lambda part: play_deals(variant, weights, part), parts)
+    return sum(int(won.sum()) for won, _, _ in played)
 
 
 def save_progress(file: Path, settings: Settings, progress: Progress) -> None:
@@ -275,7 +280,7 @@ def write_result(
     """Writes the best weights, scaled so that the largest is 10, and how they were made."""
     scale = 10 / np.abs(progress.best).max()
     first = SPLITS["train"].start
-    validation = SPLITS["validation"]
+    validation = validation_deals(settings)
     write_weights(
         file, variant, progress.best * scale,
         command=command, settings=asdict(settings), iterations=progress.iteration,
