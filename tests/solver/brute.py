@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import rulebook
 from rulebook import Rules, Table
 
 Column = tuple[tuple[int, ...], int]
 State = tuple[tuple[Column, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...], int | None]
+Option = tuple[int, int]
 WON = (13, 13, 13, 13)
+SPACE, UP, DEAL = 100, 101, 102
 
 
 @cache
@@ -37,68 +39,82 @@ def state_of(table: Table) -> State:
     return columns, table.foundations, table.stock, table.waste, table.redeals_left
 
 
+def table_of_board(board: Any, name: str) -> Table:
+    """The table of the rule-book that shows a `Board`."""
+    return Table(
+        rules=rulebook.RULES[name],
+        columns=board.columns,
+        hidden=board.hidden,
+        foundations=board.foundations,
+        stock=board.stock,
+        waste=board.waste,
+        stock_seen=board.stock_seen,
+        redeals_left=board.redeals_left,
+    )
+
+
 def lifted(column: Column, position: int) -> Column:
     """What is left of a column when a group is taken; the card beneath turns face up."""
     cards, hidden = column[0][:position], column[1]
     return cards, hidden - (hidden == len(cards) > 0)
 
 
-def successors(rules: Rules, state: State) -> Iterator[State]:
-    """Every state that one legal move leads to."""
+def options(rules: Rules, state: State) -> Iterator[tuple[Option, State]]:
+    """Every legal move, and the state that it leads to.
+
+    A move is (the group's head, the card it goes on): SPACE for an empty column, UP for its
+    foundation, and (DEAL, DEAL) for the deal.
+    """
     columns, up, stock, waste, redeals = state
     parents = parents_of(rules)
 
-    def put(card: int, group: tuple[int, ...], rest: list[Column]) -> Iterator[tuple[Column, ...]]:
+    def put(card: int, group: tuple[int, ...], rest: list[Column]) -> Iterator[tuple[int, list[Column]]]:
         """Every way to lay a group headed by `card` onto one of the columns `rest`."""
         seen_space = False
         for i, (cards, hidden) in enumerate(rest):
             if cards and cards[-1] in parents[card]:
-                yield (*rest[:i], (cards + group, hidden), *rest[i + 1 :])
+                yield cards[-1], [*rest[:i], (cards + group, hidden), *rest[i + 1 :]]
             elif not cards and not seen_space and rulebook.empty_column_takes(rules, card):
                 seen_space = True
-                yield (*rest[:i], (group, 0), *rest[i + 1 :])
+                yield SPACE, [*rest[:i], (group, 0), *rest[i + 1 :]]
 
     def raised(card: int) -> tuple[int, ...] | None:
         suit, rank = divmod(card, 13)
         return (*up[:suit], rank + 1, *up[suit + 1 :]) if up[suit] == rank else None
 
+    # Search goes on with what comes last here: moves up first, returns last.
     if rules.foundation_return:
         for suit in range(4):
             if up[suit]:
                 card = suit * 13 + up[suit] - 1
                 lower = (*up[:suit], up[suit] - 1, *up[suit + 1 :])
-                for laid in put(card, (card,), list(columns)):
-                    onto_space = any(new == ((card,), 0) for new in laid)
-                    if not onto_space or rulebook.rank_of(card) == 12 or columns_had(columns, card):
-                        yield tuple(sorted(laid)), lower, stock, waste, redeals
+                for target, laid in put(card, (card,), list(columns)):
+                    if target != SPACE or card % 13 == 12:
+                        yield (card, target), (tuple(sorted(laid)), lower, stock, waste, redeals)
+    if stock:
+        draw = rules.draw
+        yield (DEAL, DEAL), (columns, up, stock[draw:], waste + stock[:draw], redeals)
+    elif waste and redeals != 0:
+        left = None if redeals is None else redeals - 1
+        yield (DEAL, DEAL), (columns, up, waste, (), left)
     for i, column in enumerate(columns):
         others = [*columns[:i], *columns[i + 1 :]]
         cards, hidden = column
         for position in range(hidden, len(cards)):
-            left = lifted(column, position)
-            for laid in put(cards[position], cards[position:], others):
-                if position == 0 and any(new == (cards, 0) for new in laid):
-                    continue  # A base onto a space: the same table again.
-                yield tuple(sorted((*laid, left))), up, stock, waste, redeals
+            left_over = lifted(column, position)
+            for target, laid in put(cards[position], cards[position:], others):
+                if position > 0 or target != SPACE:
+                    laid = [*laid, left_over]
+                    yield (cards[position], target), (tuple(sorted(laid)), up, stock, waste, redeals)
         if cards and (higher := raised(cards[-1])):
-            left = lifted(column, len(cards) - 1)
-            yield tuple(sorted((*others, left))), higher, stock, waste, redeals
+            laid = [*others, lifted(column, len(cards) - 1)]
+            yield (cards[-1], UP), (tuple(sorted(laid)), higher, stock, waste, redeals)
     if waste:
         card = waste[-1]
+        for target, laid in put(card, (card,), list(columns)):
+            yield (card, target), (tuple(sorted(laid)), up, stock, waste[:-1], redeals)
         if higher := raised(card):
-            yield columns, higher, stock, waste[:-1], redeals
-        for laid in put(card, (card,), list(columns)):
-            yield tuple(sorted(laid)), up, stock, waste[:-1], redeals
-    if stock:
-        draw = rules.draw
-        yield columns, up, stock[draw:], waste + stock[:draw], redeals
-    elif waste and redeals != 0:
-        yield columns, up, waste, (), None if redeals is None else redeals - 1
-
-
-def columns_had(columns: tuple[Column, ...], card: int) -> bool:
-    """Whether the card was alone in a column before."""
-    return any(cards == (card,) for cards, _ in columns)
+            yield (card, UP), (columns, higher, stock, waste[:-1], redeals)
 
 
 def can_be_won(rules: Rules, start: State, max_states: int) -> bool | None:
@@ -109,7 +125,7 @@ def can_be_won(rules: Rules, start: State, max_states: int) -> bool | None:
         state = stack.pop()
         if state[1] == WON:
             return True
-        for successor in successors(rules, state):
+        for _, successor in options(rules, state):
             if successor not in seen:
                 if len(seen) >= max_states:
                     return None
@@ -185,6 +201,3 @@ def played_table(table: Table, rng: random.Random, n_moves: int) -> Table:
             break
         table = rulebook.play(table, rng.choice(actions))
     return table
-
-
-__all__ = ["can_be_won", "played_table", "reduced_table", "replace", "state_of", "successors"]

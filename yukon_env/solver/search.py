@@ -31,7 +31,11 @@ SEARCH = np.dtype(
                 ("n_rows", np.int64),
                 # Abstract states visited for one question to the oracle at most; 0: do not ask.
                 ("oracle_budget", np.int64),
-                ("abstract_states", np.int64),
+                # Searches of this stage: how many there may be, how many have begun, and the
+                # states visited by all of them, abstract ones included.
+                ("n_restarts", np.int64),
+                ("n_begun", np.int64),
+                ("n_states", np.int64),
                 # Whether something was left out for lack of room.
                 ("cut", np.bool_),
                 ("random", np.uint64),
@@ -56,7 +60,6 @@ FRAME = np.dtype(
 
 _SCORE_SHIFT = 16
 _MOVE_MASK = 0xFFFF
-_NO_PAUSE = 1 << 40
 
 
 @njit
@@ -65,7 +68,6 @@ def start(search, position, lore, frames, moves, scratch, table):
     search.status = RUNNING
     search.depth = 0
     search.n_stored = 0
-    search.abstract_states = 0
     search.cut = False
     frames[0].next = 0
     frames[0].stop = 0
@@ -81,6 +83,7 @@ def start(search, position, lore, frames, moves, scratch, table):
     row, _ = transpositions.find(table, search.n_rows, key[0], key[1], key[2])
     transpositions.store(table, row, key[0], key[1], key[2])
     search.n_stored = 1
+    search.n_states += 1
     _expand(search, position, lore, frames, moves, scratch)
 
 
@@ -90,8 +93,8 @@ def advance(
     abstract_game, abstract_frames, abstract_table, slice_states,
 ):  # fmt: skip
     """Searches on, for about `slice_states` states, real and abstract ones together."""
-    pause = search.n_stored + search.abstract_states + slice_states
-    while search.status == RUNNING and search.n_stored + search.abstract_states < pause:
+    pause = search.n_states + slice_states
+    while search.status == RUNNING and search.n_states < pause:
         frame = frames[search.depth]
         if frame.next == frame.stop:
             if search.depth == 0:
@@ -117,6 +120,7 @@ def advance(
             return
         transpositions.store(table, row, key[0], key[1], key[2])
         search.n_stored += 1
+        search.n_states += 1
         if lore.relaxation and is_dead_end(position, lore):
             continue
         if search.oracle_budget > 0:
@@ -125,7 +129,7 @@ def advance(
                 abstract_game, abstract_frames, abstract_table,
                 position.moved, position.up_set, search.oracle_budget,
             )  # fmt: skip
-            search.abstract_states += abstract_game.n_states
+            search.n_states += abstract_game.n_states
             if verdict == abstraction.DEAD:
                 continue
         _expand(search, position, lore, frames, moves, scratch)
@@ -182,19 +186,3 @@ def _expand(search, position, lore, frames, moves, scratch):
         moves[place] = entry
     frame.next = first
     frame.stop = first + n
-
-
-@njit
-def run_to_budget(
-    search, position, lore, frames, moves, scratch, table,
-    abstract_game, abstract_frames, abstract_table,
-):  # fmt: skip
-    """Searches until the search ends of itself."""
-    while search.status == RUNNING:
-        advance(
-            search, position, lore, frames, moves, scratch, table,
-            abstract_game, abstract_frames, abstract_table, _NO_PAUSE,
-        )  # fmt: skip
-
-
-__all__ = ["FRAME", "MAX_MOVES", "SEARCH", "advance", "run_to_budget", "start"]

@@ -6,7 +6,7 @@ game as its oracle; all with budgets that grow by stages, in tables sized to the
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import count
@@ -16,7 +16,7 @@ import numpy as np
 from yukon_env.cards import N_CARDS
 from yukon_env.errors import BoardError
 from yukon_env.solver import abstraction, workspace
-from yukon_env.solver.search import EXHAUSTED, RUNNING, WON
+from yukon_env.solver.search import EXHAUSTED, OUT_OF_STATES, RUNNING, WON
 from yukon_env.solver.workspace import Workspace
 
 # States between two looks at the clock: some hundredths of a second.
@@ -55,12 +55,14 @@ class Stage:
         states: How many positions each search may store; for a proof, abstract states it visits.
         restarts: How many searches, each with another order of moves.
         oracle: Abstract states for one question to the oracle at most; 0 for none.
+        if_open: Whether to run a guided search even if the abstract game is still open.
     """
 
     kind: Kind
     states: int
     restarts: int = 1
     oracle: int = 0
+    if_open: bool = False
 
 
 def plan(lore: np.ndarray) -> Iterator[Stage]:
@@ -76,7 +78,7 @@ def plan(lore: np.ndarray) -> Iterator[Stage]:
     for power in count(4):
         states = 10 ** min(power, 9)
         if lore[0].abstraction:
-            yield Stage(Kind.GUIDED_SEARCH, states, oracle=10_000)
+            yield Stage(Kind.GUIDED_SEARCH, states, oracle=10_000, if_open=True)
         else:
             yield Stage(Kind.SEARCH, states)
 
@@ -101,6 +103,7 @@ class Run:
         max_states: States, real and abstract ones together, after which to give up.
         deadline: Time of `time.perf_counter` at which to give up.
         seed: For the order of moves.
+        stages: The stages to run, for experiments and tests; None for the plan of the variant.
     """
 
     def __init__(
@@ -111,6 +114,7 @@ class Run:
         max_states: int,
         deadline: float,
         seed: int,
+        stages: Iterable[Stage] | None = None,
     ) -> None:
         self.game = game
         self.lore = lore
@@ -118,8 +122,9 @@ class Run:
         self.max_states = max_states
         self.deadline = deadline
         self.seed = seed
+        self.stages = plan(lore) if stages is None else stages
         self.states = 0
-        self.abstractly_alive = False
+        self.alive = False
 
     def decide(self) -> Outcome:
         """Runs the stages until one decides, or a limit or Ctrl-C ends them."""
@@ -135,11 +140,13 @@ class Run:
         self.states = 1
         if dead:
             return self._outcome(Verdict.UNWINNABLE, Kind.RELAXATION)
-        for number, stage in enumerate(plan(self.lore)):
+        for number, stage in enumerate(self.stages):
             if self._is_over():
                 break
             if stage.kind == Kind.ABSTRACTION:
                 verdict = self._prove(stage)
+            elif stage.kind == Kind.GUIDED_SEARCH and not (self.alive or stage.if_open):
+                continue
             else:
                 verdict = self._search(stage, self.seed + 1_000_000 * number)
             if verdict != Verdict.UNKNOWN:
@@ -159,31 +166,26 @@ class Run:
     def _search(self, stage: Stage, seed: int) -> Verdict:
         """Searches for a win, or until nothing is left to be searched."""
         room, search = self.room, self.room.search[0]
-        rows, capacity = room.make_room(stage.states)
-        search.n_rows = rows
+        search.n_rows, capacity = room.make_room(stage.states)
         search.max_stored = min(capacity, self.max_states - self.states)
         search.oracle_budget = min(stage.oracle, _MAX_QUESTION)
         search.noise = _NOISE
-        if stage.restarts * stage.states <= SLICE and stage.oracle <= 1_000:
-            self.states += workspace.run_restarts(
-                room.root, self.lore, *room.search_arrays, *room.abstract_arrays, stage.restarts, seed
-            )
-        else:
-            for restart in range(stage.restarts):
-                if self._is_over() or _has_ended(search) and restart > 0:
-                    break
-                self._search_in_slices(seed + restart)
-        if not _has_ended(search):
-            return Verdict.UNKNOWN
-        return Verdict.WINNABLE if search.status == WON else Verdict.UNWINNABLE
-
-    def _search_in_slices(self, seed: int) -> None:
-        room, search = self.room, self.room.search[0]
+        search.n_restarts, search.n_begun, search.n_states = stage.restarts, 0, 0
+        search.status = OUT_OF_STATES
         before = self.states
-        workspace.begin_search(room.root, self.lore, *room.search_arrays, seed)
-        while search.status == RUNNING and not self._is_over():
-            workspace.carry_on(self.lore, *room.search_arrays, *room.abstract_arrays, SLICE)
-            self.states = before + int(search.n_stored + search.abstract_states)
+        while not self._is_over():
+            n_states = min(SLICE, self.max_states - self.states)
+            workspace.search_on(
+                room.root, self.lore, *room.search_arrays, *room.abstract_arrays, seed, n_states
+            )
+            self.states = before + int(search.n_states)
+            if search.status == WON:
+                return Verdict.WINNABLE
+            if search.status == EXHAUSTED and not search.cut:
+                return Verdict.UNWINNABLE
+            if search.status != RUNNING and search.n_begun == search.n_restarts:
+                break
+        return Verdict.UNKNOWN
 
     def _prove(self, stage: Stage) -> Verdict:
         """Tries to prove by the abstract game that the real one cannot be won."""
@@ -196,9 +198,5 @@ class Run:
             n_states = min(SLICE, budget - int(game.n_states))
             verdict = workspace.carry_on_abstract(*room.abstract_arrays, n_states)
             self.states = before + int(game.n_states)
+        self.alive = verdict == abstraction.ALIVE
         return Verdict.UNWINNABLE if verdict == abstraction.DEAD else Verdict.UNKNOWN
-
-
-def _has_ended(search: np.ndarray) -> bool:
-    """Whether a search has found a win, or has tried everything and left nothing out."""
-    return search.status == WON or (search.status == EXHAUSTED and not search.cut)

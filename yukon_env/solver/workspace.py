@@ -7,7 +7,6 @@ and hears Ctrl-C, between them.
 import threading
 
 import numpy as np
-from numba import njit
 
 from yukon_env.deals import mix
 from yukon_env.engine.compiling import kernel
@@ -15,7 +14,7 @@ from yukon_env.solver import abstraction, search
 from yukon_env.solver.abstraction import ABSTRACT_FRAME, ABSTRACT_GAME, MAX_ABSTRACT_DEPTH
 from yukon_env.solver.position import KEY_WORDS, MAX_MOVES, POSITION, load
 from yukon_env.solver.relaxation import is_dead_end
-from yukon_env.solver.search import EXHAUSTED, FRAME, SEARCH, WON
+from yukon_env.solver.search import EXHAUSTED, FRAME, RUNNING, SEARCH, WON
 
 _SMALL_DEPTH, _LARGE_DEPTH = 1 << 14, 1 << 20
 _MOVES_PER_LEVEL = 8
@@ -108,48 +107,32 @@ def load_root(root, games, lores):
     return n, lores[0].relaxation and is_dead_end(root[0], lores[0])
 
 
-@njit
-def _begin(root, lores, position, searches, frames, moves, scratch, table, seed, restart):
-    position[0] = root[0]
-    searches[0].random = mix(np.uint64(seed) * _SEED_FACTOR + np.uint64(restart + 1))
-    search.start(searches[0], position[0], lores[0], frames, moves, scratch, table)
-
-
 @kernel
-def run_restarts(
+def search_on(
     root, lores, position, searches, frames, moves, scratch, table,
-    abstract_games, abstract_frames, abstract_table, n_restarts, seed,
+    abstract_games, abstract_frames, abstract_table, seed, n_states,
 ):  # fmt: skip
-    """Searches from the root, up to `n_restarts` times; returns the states visited."""
-    total = 0
-    for restart in range(n_restarts):
-        _begin(root, lores, position, searches, frames, moves, scratch, table, seed, restart)
-        search.run_to_budget(
-            searches[0], position[0], lores[0], frames, moves, scratch, table,
-            abstract_games[0], abstract_frames, abstract_table,
+    """Carries the searches of a stage on for about `n_states` states.
+
+    When one search ends and proves nothing, the next begins, with another order of moves, until
+    there have been as many as the stage wants.
+    """
+    this = searches[0]
+    pause = this.n_states + n_states
+    while this.n_states < pause:
+        if this.status != RUNNING:
+            if this.n_begun == this.n_restarts:
+                return
+            this.n_begun += 1
+            this.random = mix(np.uint64(seed) * _SEED_FACTOR + np.uint64(this.n_begun))
+            position[0] = root[0]
+            search.start(this, position[0], lores[0], frames, moves, scratch, table)
+        search.advance(
+            this, position[0], lores[0], frames, moves, scratch, table,
+            abstract_games[0], abstract_frames, abstract_table, pause - this.n_states,
         )  # fmt: skip
-        total += searches[0].n_stored + searches[0].abstract_states
-        if searches[0].status == WON or (searches[0].status == EXHAUSTED and not searches[0].cut):
-            break
-    return total
-
-
-@kernel
-def begin_search(root, lores, position, searches, frames, moves, scratch, table, seed):
-    """Begins one search, to be carried on by `carry_on`."""
-    _begin(root, lores, position, searches, frames, moves, scratch, table, seed, 0)
-
-
-@kernel
-def carry_on(
-    lores, position, searches, frames, moves, scratch, table,
-    abstract_games, abstract_frames, abstract_table, n_states,
-):  # fmt: skip
-    """Searches on for about `n_states` states."""
-    search.advance(
-        searches[0], position[0], lores[0], frames, moves, scratch, table,
-        abstract_games[0], abstract_frames, abstract_table, n_states,
-    )  # fmt: skip
+        if this.status == WON or (this.status == EXHAUSTED and not this.cut):
+            return
 
 
 @kernel
