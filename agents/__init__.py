@@ -5,6 +5,7 @@ Observations are int8 of shape (n, 52, 3), masks int8 of shape (n, 417), actions
 """
 
 from collections.abc import Callable
+from pathlib import Path
 
 from agents.errors import AgentError
 from agents.greedy import GreedyAgent
@@ -13,6 +14,10 @@ from yukon_env.evaluation import Agent
 from yukon_env.variants import VARIANTS
 
 __all__ = ["LOADERS", "Agent", "AgentError", "GreedyAgent", "RandomAgent", "load"]
+
+
+# The model in a training run's folder.
+MODEL_FILE = "model.pt"
 
 
 def _load_random(argument: str, seed: int) -> Agent:
@@ -29,11 +34,22 @@ def _load_greedy(argument: str, seed: int) -> Agent:
     return GreedyAgent(argument)
 
 
+def _load_ppo(argument: str, seed: int) -> Agent:
+    from agents.ppo import PPOAgent  # The other agents do without PyTorch.
+
+    path = Path(argument)
+    return PPOAgent.load(path / MODEL_FILE if path.is_dir() else path)
+
+
 # What may stand before the colon of an agent's name: how it is written, and how it is loaded.
 LOADERS: dict[str, tuple[str, Callable[[str, int], Agent]]] = {
     "random": ("random", _load_random),
     "greedy": ("greedy:VARIANT", _load_greedy),
+    "ppo": ("ppo:RUN", _load_ppo),
 }
+
+
+HELP = ", ".join(form for form, _ in LOADERS.values())
 
 
 def load(name: str, seed: int = 0) -> Agent:
@@ -48,6 +64,5 @@ def load(name: str, seed: int = 0) -> Agent:
     """
     kind, _, argument = name.partition(":")
     if kind not in LOADERS:
-        known = ", ".join(form for form, _ in LOADERS.values())
-        raise AgentError(f"unknown agent {name!r}; known are {known}")
+        raise AgentError(f"unknown agent {name!r}; known are {HELP}")
     return LOADERS[kind][1](argument, seed)

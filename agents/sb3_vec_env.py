@@ -15,7 +15,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
 from yukon_env import YukonVectorEnv
-from yukon_env.cards import N_CARDS
+from yukon_env.engine.batch import potentials
 from yukon_env.engine.repeats import Repeats
 from yukon_env.engine.state import N_ACTIONS, compile_rules
 from yukon_env.episodes import Deals
@@ -182,20 +182,16 @@ class YukonSB3VecEnv(VecEnv):
     def _forbid_repeats(self) -> np.ndarray:
         """Takes back moves to positions of the same game; says which games are left with none."""
         assert self._repeats is not None
-        return self._repeats.forbid(self._records(), self._rules, self._masks)
-
-    def _records(self) -> np.ndarray:
-        """The games, dtype GAME, shape (n,)."""
-        return self.games.save_state()["games"]
+        return self._repeats.forbid(self.games.records, self._rules, self._masks)
 
     def _progress(self, which: np.ndarray) -> np.ndarray:
         """The potential of games in play, 0 to 1, as `shaping` counts it.
 
         Stepping has paid for it, not knowing that these games are lost and so worth nothing.
         """
-        games, hidden = self._records()[which], int(self._rules[0]["hidden"].sum())
-        up = games["up"].sum(axis=1, dtype=np.int64)
-        return (up + hidden - games["n_hidden"]) / (N_CARDS + hidden)
+        values = np.empty(self.num_envs)
+        potentials(self.games.records, self._rules, values)
+        return values[which]
 
     def _end_stuck(
         self, observations: np.ndarray, deals: np.ndarray, stuck: np.ndarray

@@ -61,7 +61,7 @@ def make_parser() -> argparse.ArgumentParser:
         nargs="+",
         required=True,
         metavar="AGENT",
-        help="random, greedy:VARIANT or ppo:RUN",
+        help=agents.HELP,
     )
     parser.add_argument(
         "--deals", type=parse_deals, default="test", help="test, validation, 17 or 0-1999"

@@ -25,6 +25,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import configure
 from tqdm import tqdm
 
+from agents import MODEL_FILE
 from agents.ppo import MovePolicy, PPOAgent
 from agents.sb3_vec_env import YukonSB3VecEnv
 from experiments.learning_curve import draw_curve
@@ -44,7 +45,6 @@ from yukon_env.evaluation import evaluate
 from yukon_env.stats import wilson_interval
 from yukon_env.variants import VARIANTS
 
-MODEL_FILE = "model.pt"
 CHECKPOINT_FILE = "checkpoint.pkl"
 CURVE_FILE = "learning_curve.json"
 PLOT_FILE = "learning_curve.png"

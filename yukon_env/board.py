@@ -159,9 +159,7 @@ def _parse_stock(text: str) -> tuple[tuple[int, ...], bool]:
     cards = [_parse_place(word) for word in text.split()]
     seen = {face_up for _, face_up in cards}
     if len(seen) > 1:
-        raise BoardError(
-            "a redeal shows all cards of the stock or none: write all like <4C> or 4C"
-        )
+        raise BoardError("a redeal shows all cards of the stock or none: write all like <4C> or 4C")
     return tuple(card for card, _ in cards), True in seen
 
 

@@ -235,6 +235,11 @@ class YukonEnv(gym.Env[np.ndarray, np.int64]):
             return None
         return draw_game(self.game())
 
+    @property
+    def records(self) -> np.ndarray:
+        """The games as the engine keeps them (dtype GAME), hidden cards included; not a copy."""
+        return self._games
+
     def save_state(self) -> dict[str, Any]:
         """The whole state, hidden cards and random stream included, for `restore_state`."""
         return {

@@ -215,6 +215,11 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             return None
         return tuple(draw_game(self.game(index)) for index in range(self.num_envs))
 
+    @property
+    def records(self) -> np.ndarray:
+        """The games as the engine keeps them (dtype GAME), hidden cards included; not a copy."""
+        return self._games
+
     def save_state(self) -> dict[str, Any]:
         """The whole state, hidden cards and random streams included, for `restore_state`."""
         return {

@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium import spaces
 
 from yukon_env.engine.repeats import Repeats
-from yukon_env.engine.state import N_ACTIONS
+from yukon_env.engine.state import N_ACTIONS, compile_rules
 from yukon_env.env import YukonEnv
 
 Dict = dict[str, Any]
@@ -89,9 +89,8 @@ class NoRepeats(gym.Wrapper):
         """Restricts the mask in `info`; returns whether no move is left."""
         env = self.env.unwrapped
         assert isinstance(env, YukonEnv)
-        stuck = bool(
-            self._repeats.forbid(env._games, env._rules, info["action_mask"][np.newaxis])[0]
-        )
+        rules = compile_rules(env.variant)
+        stuck = bool(self._repeats.forbid(env.records, rules, info["action_mask"][np.newaxis])[0])
         if stuck:
             info["action_mask"][:] = 1
         self._mask = info["action_mask"].copy()

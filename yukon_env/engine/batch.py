@@ -170,7 +170,7 @@ def _step_game(game, episode, rules, settings, action):
     was_over = game.n_legal == 0
     legal = is_legal(game, action)
     shaped = settings.shaping != 0.0 and not was_over
-    before = _potential(game, rules) if shaped else 0.0
+    before = potential(game, rules) if shaped else 0.0
     if legal:
         play(game, rules, action)
     episode.steps += 1
@@ -182,13 +182,20 @@ def _step_game(game, episode, rules, settings, action):
     if shaped:
         # The potential of a terminal state is 0, or shaping would change the best policy: Ng,
         # Harada and Russell, "Policy invariance under reward transformations", ICML 1999.
-        after = 0.0 if episode.terminated else _potential(game, rules)
+        after = 0.0 if episode.terminated else potential(game, rules)
         episode.reward += settings.shaping * (settings.discount * after - before)
 
 
+@kernel
+def potentials(games, rules, values):
+    """Writes the potential (float64, (n,)) of each game (GAME, (n,))."""
+    for index in range(len(games)):
+        values[index] = potential(games[index], rules[0])
+
+
 @njit
-def _potential(game, rules):
-    """Progress, 0 to 1: cards up and cards revealed, of all that can be."""
+def potential(game, rules):
+    """Progress, 0 to 1: cards up and cards revealed, of all that can be; what shaping pays."""
     hidden = 0
     up = 0
     for column in range(N_COLUMNS):
