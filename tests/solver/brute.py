@@ -68,7 +68,9 @@ def options(rules: Rules, state: State) -> Iterator[tuple[Option, State]]:
     columns, up, stock, waste, redeals = state
     parents = parents_of(rules)
 
-    def put(card: int, group: tuple[int, ...], rest: list[Column]) -> Iterator[tuple[int, list[Column]]]:
+    def put(
+        card: int, group: tuple[int, ...], rest: list[Column]
+    ) -> Iterator[tuple[int, list[Column]]]:
         """Every way to lay a group headed by `card` onto one of the columns `rest`."""
         seen_space = False
         for i, (cards, hidden) in enumerate(rest):
@@ -105,7 +107,10 @@ def options(rules: Rules, state: State) -> Iterator[tuple[Option, State]]:
             for target, laid in put(cards[position], cards[position:], others):
                 if position > 0 or target != SPACE:
                     laid = [*laid, left_over]
-                    yield (cards[position], target), (tuple(sorted(laid)), up, stock, waste, redeals)
+                    yield (
+                        (cards[position], target),
+                        (tuple(sorted(laid)), up, stock, waste, redeals),
+                    )
         if cards and (higher := raised(cards[-1])):
             laid = [*others, lifted(column, len(cards) - 1)]
             yield (cards[-1], UP), (tuple(sorted(laid)), higher, stock, waste, redeals)

@@ -57,14 +57,17 @@ class Walker:
         self.infos: list[tuple[int, int]] = []
 
     def moves(self) -> list[int]:
+        """The solver's moves."""
         found = np.zeros(positions.MAX_MOVES, np.uint16)
         return found[: list_moves(self.position, self.lore, found)].tolist()
 
     def play(self, move: int) -> None:
+        """Plays a move on both sides."""
         self.infos.append((move, do(self.position, self.lore, move)))
         self.game.play(move)
 
     def take_back(self) -> None:
+        """Takes the last move back on both sides."""
         undo(self.position, *self.infos.pop())
         self.game.undo()
 
@@ -94,6 +97,7 @@ class Walker:
         return move - move % 8 + ends.index(NO_CARD)
 
     def key(self) -> tuple[int, ...]:
+        """The position's key."""
         return tuple(self.position[0].key.tolist())
 
 

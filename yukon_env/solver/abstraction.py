@@ -23,7 +23,6 @@ from yukon_env.solver.cardsets import (
     ACES,
     ALL,
     BIT,
-    CARD_OF_BIT,
     EMPTY,
     HALF,
     KINGS,
@@ -96,7 +95,7 @@ _VERDICT = np.uint64(0xC000_0000_0000_0000)
 
 @njit
 def set_root(game, table, position, lore):
-    """Makes the position, which must be a root, the root of the abstract game; empties its table."""
+    """Makes the position, itself a root, the root of the abstract game; empties the table."""
     game.in_open = EMPTY
     game.face_up = position.face_up
     game.hidden = position.hidden
@@ -372,8 +371,7 @@ def _enter(game, frames, table, moved, up, in_open):
     frame.rising = may_rise(in_open, moved, up, next_up(up))
     gone = moved | up
     face_up = (game.face_up | in_open) & ~up
-    frame.leaving = may_leave(game, gone, in_open, face_up, moved, up, free_spaces(game, gone, moved))
+    frame.leaving = may_leave(
+        game, gone, in_open, face_up, moved, up, free_spaces(game, gone, moved)
+    )
     return OPEN
-
-
-__all__ = ["CARD_OF_BIT"]

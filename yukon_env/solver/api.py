@@ -176,7 +176,9 @@ def _counted(results: Iterator[Result], total: int) -> Iterator[Result]:
     for n, result in enumerate(results, start=1):
         if time.monotonic() - shown > 0.5 or n == total:
             shown = time.monotonic()
-            print(f"\r{n}/{total} deals", end="" if n < total else "\n", file=sys.stderr, flush=True)
+            print(
+                f"\r{n}/{total} deals", end="" if n < total else "\n", file=sys.stderr, flush=True
+            )
         yield result
 
 

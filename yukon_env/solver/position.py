@@ -25,10 +25,9 @@ from yukon_env.engine.state import (
     NO_CARD,
     ROW,
     UNLIMITED,
-    ZONE,
 )
 from yukon_env.solver.cardsets import ALL, BIT, EMPTY
-from yukon_env.solver.techniques import AT_BASE, AT_ROOT
+from yukon_env.solver.techniques import AT_ROOT
 from yukon_env.variants import KING, N_COLUMNS
 
 # Where a card is: 0-6 a column (face down or not), FOUNDATION, or PILE (stock and waste).
@@ -399,7 +398,10 @@ def _put_back_on_waste(position, card):
 def _do_deal(position, lore):
     info = np.int64(position.n_waste) | (np.int64(position.redeals_left) + 1) << 8
     if position.n_waste < position.n_pile:
-        _set_waste(position, min(np.int64(position.n_pile), np.int64(position.n_waste) + np.int64(lore.draw)))
+        _set_waste(
+            position,
+            min(np.int64(position.n_pile), np.int64(position.n_waste) + np.int64(lore.draw)),
+        )
     else:
         _set_waste(position, 0)
         if position.redeals_left != UNLIMITED:
@@ -452,6 +454,3 @@ def key_after(position, lore, move):
     else:
         key_2 ^= change
     return key_0, key_1, key_2
-
-
-__all__ = ["AT_BASE", "POSITION", "do", "key_after", "list_moves", "load", "undo"]

@@ -9,7 +9,6 @@ relaxed one. So where some foundation can never be completed even there, the pos
 import numpy as np
 from numba import njit
 
-from yukon_env.cards import N_CARDS
 from yukon_env.engine.state import NO_CARD
 from yukon_env.solver.cardsets import (
     ALL,
@@ -152,6 +151,3 @@ def _can_reach_one(position, card, parents, gone):
         if between != parent or BIT[between] & gone != EMPTY:
             return True
     return False
-
-
-__all__ = ["N_CARDS", "children_of", "is_dead_end"]

@@ -11,7 +11,7 @@ from numba import njit
 from yukon_env.solver import abstraction, transpositions
 from yukon_env.solver.dominance import NO_MOVE, forced_move
 from yukon_env.solver.ordering import next_random, score
-from yukon_env.solver.position import MAX_MOVES, do, is_won, key_after, list_moves, undo
+from yukon_env.solver.position import do, is_won, key_after, list_moves, undo
 from yukon_env.solver.relaxation import is_dead_end
 
 # Why a search stopped. Only EXHAUSTED proves anything of the position it started from, and it
@@ -137,7 +137,7 @@ def advance(
 
 @njit
 def _descend(search, position, lore, frames, move):
-    """Plays a move and adds a level without moves; False, and nothing played, if there is no room."""
+    """Plays a move and adds a level without moves; False, and nothing done, if room ran out."""
     if search.depth + 1 >= len(frames):
         search.cut = True
         return False
@@ -177,7 +177,9 @@ def _expand(search, position, lore, frames, moves, scratch):
     for index in range(n):
         move = scratch[index]
         search.random = next_random(search.random)
-        value = score(position, np.int64(move)) + np.int64((search.random >> np.uint64(20)) & search.noise)
+        value = score(position, np.int64(move)) + np.int64(
+            (search.random >> np.uint64(20)) & search.noise
+        )
         entry = np.uint32(value << _SCORE_SHIFT | np.int64(move))
         place = first + index
         while place > first and moves[place - 1] < entry:

@@ -17,6 +17,7 @@ from yukon_env.cards import N_CARDS
 from yukon_env.errors import BoardError
 from yukon_env.solver import abstraction, workspace
 from yukon_env.solver.search import EXHAUSTED, OUT_OF_STATES, RUNNING, WON
+from yukon_env.solver.techniques import SAME
 from yukon_env.solver.workspace import Workspace
 
 # States between two looks at the clock: some hundredths of a second.
@@ -67,20 +68,25 @@ class Stage:
 
 def plan(lore: np.ndarray) -> Iterator[Stage]:
     """The stages for a variant, without end; limits end them."""
-    yield Stage(Kind.RESTARTS, 300, restarts=10)
     if lore[0].abstraction:
+        yield Stage(Kind.RESTARTS, 300, restarts=10)
         yield Stage(Kind.ABSTRACTION, 5_000)
         yield Stage(Kind.GUIDED_SEARCH, 300, oracle=1_000)
         yield Stage(Kind.RESTARTS, 1_000, restarts=10)
         for states in (100_000, 3_000_000, 20_000_000):
             yield Stage(Kind.ABSTRACTION, states)
             yield Stage(Kind.GUIDED_SEARCH, states // 100, oracle=states // 10)
-    for power in count(4):
-        states = 10 ** min(power, 9)
-        if lore[0].abstraction:
-            yield Stage(Kind.GUIDED_SEARCH, states, oracle=10_000, if_open=True)
-        else:
-            yield Stage(Kind.SEARCH, states)
+        for power in count(4):
+            yield Stage(Kind.GUIDED_SEARCH, 10 ** min(power, 9), oracle=10_000, if_open=True)
+    if lore[0].spaces_for_kings and lore[0].suits == SAME and not lore[0].up_or_down:
+        # Most of these deals are lost, and a proof has to go everywhere: restarts only delay it.
+        yield Stage(Kind.SEARCH, 3_000)
+    else:
+        yield Stage(Kind.RESTARTS, 300, restarts=3)
+        yield Stage(Kind.RESTARTS, 1_000, restarts=5)
+        yield Stage(Kind.SEARCH, 30_000)
+    for power in count(6):
+        yield Stage(Kind.SEARCH, 10 ** min(power, 9))
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from functools import cache
 
 import numpy as np
 
-from yukon_env.cards import N_CARDS, N_RANKS
-from yukon_env.engine.state import MAX_CHILDREN, NO_CARD, UNLIMITED, compile_rules
+from yukon_env.cards import N_CARDS
+from yukon_env.engine.state import MAX_CHILDREN, NO_CARD, compile_rules
 from yukon_env.solver.cardsets import BIT
 from yukon_env.variants import Variant
 
@@ -82,6 +82,7 @@ LORE = np.dtype(
                 ("parent_set", np.uint64, (N_CARDS + 1,)),
                 ("suits", np.uint8),
                 ("up_or_down", np.bool_),
+                ("spaces_for_kings", np.bool_),
                 ("stock", np.bool_),
                 ("draw", np.uint8),
                 ("returns", np.bool_),
@@ -123,6 +124,7 @@ def lore_with(variant: Variant, techniques: Techniques) -> np.ndarray:
     record.n_starters = engine_rules.n_starters
     record.suits = _SUIT_RULES[variant.suits]
     record.up_or_down = variant.up_or_down
+    record.spaces_for_kings = variant.spaces == "king"
     record.stock = variant.stock > 0
     record.draw = variant.draw
     record.returns = variant.foundation_return and not techniques.ignore_returns
@@ -133,6 +135,3 @@ def lore_with(variant: Variant, techniques: Techniques) -> np.ndarray:
     record.abstraction = techniques.abstraction
     lore.flags.writeable = False
     return lore
-
-
-__all__ = ["LORE", "N_RANKS", "UNLIMITED", "Techniques", "compile_lore", "lore_with"]
