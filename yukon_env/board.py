@@ -92,6 +92,8 @@ def parse_board(text: str, variant: Variant) -> Board:
         BoardError: The text is no board, or one that no game could show; says which card or line
             is wrong, and why.
     """
+    if not isinstance(text, str):
+        raise BoardError(f"a board is text, not {text!r}")
     board = Board(columns=(), hidden=(), redeals_left=variant.redeals)
     labels: set[str] = set()
     for number, line in enumerate(text.splitlines(), start=1):

@@ -107,10 +107,10 @@ def check_deck(deck: Sequence[int] | np.ndarray | None) -> np.ndarray:
         DealError: It does not hold each of the 52 card numbers once; says which is wrong.
     """
     cards = np.asarray(deck)
-    if cards.shape != (N_CARDS,) or not np.issubdtype(cards.dtype, np.integer):
-        raise DealError(
-            f"a deck holds {N_CARDS} card numbers; this has shape {cards.shape}, {cards.dtype}"
-        )
+    if not np.issubdtype(cards.dtype, np.integer):
+        raise DealError(f"a deck holds {N_CARDS} card numbers, not {deck!r}")
+    if cards.shape != (N_CARDS,):
+        raise DealError(f"a deck holds {N_CARDS} card numbers; this has the shape {cards.shape}")
     outside = cards[(cards < 0) | (cards >= N_CARDS)]
     if outside.size:
         raise DealError(f"a deck holds the card numbers 0 to 51; {outside[0]} is none")

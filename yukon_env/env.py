@@ -8,8 +8,7 @@ import numpy as np
 
 from yukon_env.cards import N_CARDS
 from yukon_env.deals import stream_of_seed
-from yukon_env.engine.batch import EPISODE, draw_games, observe_games, step_games
-from yukon_env.engine.moves import first_illegal
+from yukon_env.engine.batch import EPISODE, draw_games, first_illegal, observe_games, step_games
 from yukon_env.engine.state import N_ACTIONS, ROW, compile_rules, new_games
 from yukon_env.episodes import (
     Deals,
@@ -132,9 +131,10 @@ class YukonEnv(gym.Env[np.ndarray, np.int64]):
             YukonError: An option is unknown or bad; the game in play is not touched.
         """
         start = read_options(options, self.variant)
+        stream = stream_of_seed(seed)
         super().reset(seed=seed)
         if seed is not None or not self._seeded:
-            self._episodes["stream"] = stream_of_seed(seed)
+            self._episodes["stream"] = stream
             self._seeded = True
         if start is None:
             draw_games(
@@ -196,7 +196,8 @@ class YukonEnv(gym.Env[np.ndarray, np.int64]):
             raise MoveError(f"an action is a number from 0 to {N_ACTIONS - 1}, not {number}")
         if self._settings.raise_illegal:
             self._actions[0] = number
-            if first_illegal(self._games, self._actions) == 0:
+            settings = self._settings.record
+            if first_illegal(self._games, self._episodes, settings, self._actions) == 0:
                 raise_illegal(self.variant, self._games, number)
         return number
 
@@ -252,9 +253,10 @@ class YukonEnv(gym.Env[np.ndarray, np.int64]):
         """Goes back to a saved state, also one of another environment of the same variant.
 
         Raises:
-            YukonError: The state is of another variant, or of another number of games.
+            YukonError: The state is no saved one, of another variant, or of another number of
+                games.
         """
-        check_state(state, self.variant, 1)
+        check_state(state, self.variant, self._games, self._episodes)
         self._games[:] = state["games"]
         self._episodes[:] = state["episodes"]
         self._seeded = True

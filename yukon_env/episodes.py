@@ -11,11 +11,12 @@ from typing import Any, Literal
 import numpy as np
 from gymnasium import spaces
 
+from yukon_env.board import parse_board
 from yukon_env.cards import N_CARDS
-from yukon_env.deals import DealSource
+from yukon_env.deals import DealSource, check_deal, check_deck
 from yukon_env.engine.batch import BY_HAND, EPISODE, SETTINGS
 from yukon_env.engine.state import FACE_UP, HIDDEN, N_ACTIONS, POSITION, ROW, STOCK, ZONE
-from yukon_env.errors import DealError, MoveError, YukonError
+from yukon_env.errors import BoardError, DealError, MoveError, YukonError
 from yukon_env.game import Game
 from yukon_env.variants import Variant
 
@@ -117,24 +118,21 @@ def read_options(options: Mapping[str, Any] | None, variant: Variant) -> tuple[G
     if len(options) > 1:
         raise DealError(f"give one of the reset options {', '.join(options)}, not all of them")
     if "deal" in options:
-        game = Game(variant, deal=options["deal"])
-        return game, int(options["deal"])
+        deal = check_deal(options["deal"])
+        return Game(variant, deal=deal), deal
     if "deck" in options:
-        return Game(variant, deck=options["deck"]), BY_HAND
-    return Game(variant, text=options["board"]), BY_HAND
+        return Game(variant, deck=check_deck(options["deck"])), BY_HAND
+    game = Game.from_board(parse_board(options["board"], variant), variant)
+    if not game.hidden_known:
+        raise BoardError("an environment must know the hidden cards: the board has some as <>")
+    return game, BY_HAND
 
 
 def start_from(
     start: tuple[Game, int], games: np.ndarray, episodes: np.ndarray, which: np.ndarray
 ) -> None:
-    """Starts an episode on a given game where `which` (bool, shape (n,)) says so.
-
-    Raises:
-        DealError: The game's hidden cards are not known, so it cannot be played.
-    """
+    """Starts an episode on a given game where `which` (bool, shape (n,)) says so."""
     game, deal = start
-    if not game.hidden_known:
-        raise DealError("an environment must know the hidden cards: the board has some as <>")
     games[which] = game.record[0]
     streams = episodes["stream"].copy()
     episodes[which] = np.zeros(1, EPISODE)[0]
@@ -152,13 +150,19 @@ def raise_illegal(variant: Variant, game: np.ndarray, action: int) -> None:
     raise MoveError(f"{view.move(action)} is illegal: {view.explain_illegal(action)}")
 
 
-def check_state(state: Mapping[str, Any], variant: Variant, n: int) -> None:
-    """Checks a saved state before it is restored.
+def check_state(state: Mapping[str, Any], variant: Variant, *arrays: np.ndarray) -> None:
+    """Checks a saved state before it is restored over `arrays`: games, episodes and more.
 
     Raises:
-        YukonError: It is of another variant, or of another number of games.
+        YukonError: It is no saved state, of another variant, or of another number of games.
     """
+    if "variant" not in state:
+        raise YukonError("this is no state that save_state gave")
     if state["variant"] != variant.key:
         raise YukonError(f"the state is of {state['variant']}, this environment of {variant.key}")
-    if len(state["games"]) != n:
-        raise YukonError(f"the state holds {len(state['games'])} games, this environment {n}")
+    for name, array in zip(("games", "episodes", "sampler"), arrays, strict=False):
+        saved = state.get(name)
+        if not isinstance(saved, np.ndarray) or saved.dtype != array.dtype:
+            raise YukonError(f"this is no state that save_state gave: its {name} are not there")
+        if saved.shape != array.shape:
+            raise YukonError(f"the state holds {len(saved)} games, this environment {len(array)}")

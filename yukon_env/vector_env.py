@@ -14,11 +14,11 @@ from yukon_env.deals import stream_of_seed
 from yukon_env.engine.batch import (
     EPISODE,
     draw_games,
+    first_illegal,
     observe_games,
     sample_actions,
     step_games,
 )
-from yukon_env.engine.moves import first_illegal
 from yukon_env.engine.state import N_ACTIONS, ROW, compile_rules, new_games
 from yukon_env.env import YukonEnv
 from yukon_env.episodes import (
@@ -110,7 +110,7 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self._new_buffers()
         self._all = np.ones(num_envs, np.bool_)
         self._sampler = np.zeros(1, np.uint64)
-        self._seeded = False
+        self._seeded = np.zeros(num_envs, np.bool_)
         self._threads: ThreadPoolExecutor | None = None
 
     def reset(
@@ -138,9 +138,10 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         options = dict(options or {})
         which = self._read_reset_mask(options.pop("reset_mask", None))
         start = read_options(options, self.variant)
+        streams = [stream_of_seed(seed) for seed in seeds]
         if isinstance(seed, int | np.integer):
             super().reset(seed=int(seed))
-        self._seed(seeds, which)
+        self._seed(seeds, streams, which)
         if start is None:
             self._draw(which)
         else:
@@ -169,7 +170,7 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
                 `illegal_action="raise"`. No game is touched.
             YukonError: The mode is `Disabled` and a game that is over was not reset.
         """
-        if not self._seeded:
+        if not self._seeded.all():
             raise ResetNeeded("call reset() before the first step()")
         actions = self._check_actions(actions)
         if self.copy:
@@ -233,13 +234,14 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         """Goes back to a saved state, also one of another environment of the same variant.
 
         Raises:
-            YukonError: The state is of another variant, or of another number of games.
+            YukonError: The state is no saved one, of another variant, or of another number of
+                games.
         """
-        check_state(state, self.variant, self.num_envs)
+        check_state(state, self.variant, self._games, self._episodes, self._sampler)
         self._games[:] = state["games"]
         self._episodes[:] = state["episodes"]
         self._sampler[:] = state["sampler"]
-        self._seeded = True
+        self._seeded[:] = True
 
     def close_extras(self, **kwargs: Any) -> None:
         """Ends the threads."""
@@ -270,13 +272,14 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             )
         return mask
 
-    def _seed(self, seeds: list[int | None], which: np.ndarray) -> None:
-        for index in np.flatnonzero(which):
-            if seeds[index] is not None or not self._seeded:
-                self._episodes["stream"][index] = stream_of_seed(seeds[index])
-        if seeds[0] is not None or not self._seeded:
+    def _seed(self, seeds: list[int | None], streams: list[np.uint64], which: np.ndarray) -> None:
+        """Starts the streams of games that are given a seed, or are reset for the first time."""
+        if seeds[0] is not None or not self._seeded.any():
             self._sampler[0] = stream_of_seed(seeds[0], purpose=1)
-        self._seeded = True
+        for index in np.flatnonzero(which):
+            if seeds[index] is not None or not self._seeded[index]:
+                self._episodes["stream"][index] = streams[index]
+        self._seeded |= which
 
     def _check_actions(self, actions: np.ndarray) -> np.ndarray:
         actions = np.asarray(actions)
@@ -306,7 +309,7 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             )
 
     def _check_legal(self, actions: np.ndarray) -> None:
-        index = first_illegal(self._games, actions)
+        index = first_illegal(self._games, self._episodes, self._settings.record, actions)
         if index >= 0:
             raise_illegal(self.variant, self._games[index : index + 1], int(actions[index]))
 

@@ -26,11 +26,17 @@ from rulebook import CARDS, DEAL, FOUNDATION, RULES, Rules, Table
 from test_rulebook import BUILD_EXAMPLES, FIRST_DEALS, KNOWN_TABLES, WORKED_EXAMPLES
 
 from yukon_env import VARIANTS, Game, Variant, deck_of_deal
-from yukon_env.engine.moves import deal_games, first_illegal, play_games
+from yukon_env.engine.batch import EPISODE, SETTINGS, first_illegal
+from yukon_env.engine.moves import deal_games, play_games
 from yukon_env.engine.state import compile_rules, new_games
 
 SEEDS = st.integers(0, 2**32 - 1)
 DEALS = st.integers(0, 2**63 - 1)
+
+
+def find_illegal(games: np.ndarray, actions: np.ndarray) -> int:
+    """Index of the first game whose action is illegal, or -1."""
+    return first_illegal(games, np.zeros(len(games), EPISODE), np.zeros(1, SETTINGS), actions)
 
 
 def destinations(game: Game, card: str) -> set[int]:
@@ -139,8 +145,7 @@ def test_first_illegal_knows_exactly_the_legal_moves(key: str) -> None:
             continue
         games[:] = game.record[0]
         for action in range(417):
-            illegal = first_illegal(games[action : action + 1], np.array([action])) == 0
-            assert illegal == (action not in legal)
+            assert find_illegal(games[:1], np.array([action])) == (-1 if action in legal else 0)
 
 
 # --- The worked examples ---------------------------------------------------------------------
@@ -339,7 +344,7 @@ def test_many_games_are_dealt_and_played_like_one(key: str) -> None:
     deal_games(games, rules, decks, np.ones(20, np.bool_))
     single = [Game(key, deck=deck) for deck in decks]
     actions = games["legal"][:, 0].astype(np.int64)
-    assert first_illegal(games, actions) == -1
+    assert find_illegal(games, actions) == -1
     before = games.copy()
     which = np.arange(20) % 3 > 0
     play_games(games, rules, actions, which)

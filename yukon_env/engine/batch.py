@@ -109,7 +109,7 @@ def step_games(
     for index in range(start, stop):
         fetched += _fetch(games[min(index + AHEAD, stop - 1)])
         game, episode = games[index], episodes[index]
-        if settings[0].reset_on_step and (episode.terminated or episode.truncated):
+        if _is_dealt_anew(episode, settings[0]):
             _draw_game(game, episode, rules[0], settings[0], pool, deck, scratch)
         else:
             _step_game(game, episode, rules[0], settings[0], actions[index])
@@ -122,6 +122,23 @@ def step_games(
 def _fetch(game):
     """Reads a byte of each cache line that a step needs, so that they are there in time."""
     return game.seen[0] + game.seen[64] + game.seen[128] + game.above[0] + game.legal[0]
+
+
+@kernel
+def first_illegal(games, episodes, settings, actions):
+    """Index of the first game (GAME, (n,)) that would play an illegal action, or -1."""
+    for index in range(len(games)):
+        game = games[index]
+        plays = game.n_legal > 0 and not _is_dealt_anew(episodes[index], settings[0])
+        if plays and not is_legal(game, actions[index]):
+            return index
+    return -1
+
+
+@njit
+def _is_dealt_anew(episode, settings):
+    """Whether the next step deals a game anew instead of playing it."""
+    return settings.reset_on_step and (episode.terminated or episode.truncated)
 
 
 @kernel
@@ -177,7 +194,8 @@ def _step_game(game, episode, rules, settings, action):
     episode.illegal = not legal and not was_over
     episode.won = is_won(game)
     episode.terminated = game.n_legal == 0 or (episode.illegal and settings.terminate_illegal)
-    episode.truncated = not episode.terminated and episode.steps >= settings.max_steps
+    # As Gymnasium's TimeLimit has it: the last step allowed truncates, whatever else it does.
+    episode.truncated = episode.steps >= settings.max_steps
     episode.reward = 1.0 if episode.won and not was_over else 0.0
     if shaped:
         # The potential of a terminal state is 0, or shaping would change the best policy: Ng,

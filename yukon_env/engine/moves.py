@@ -27,14 +27,15 @@ from yukon_env.engine.state import (
 )
 from yukon_env.variants import N_COLUMNS
 
-# The key of a position is the sum, over the cards whose place is known and which are not on a
-# foundation, of CARD_WORDS[card] * PLACE_WORDS[what the card lies on]: a card (0-51), the bare
-# table (NO_CARD), a face-down card, or else the pile it is in; plus CARD_WORDS[NO_CARD] for each
-# redeal left. It holds only what a player sees.
+# The key of a position is the sum, over the cards whose place is known, of CARD_WORDS[card] *
+# PLACE_WORDS[what the card lies on]: a card (0-51), the bare table (NO_CARD), a face-down card, or
+# else the pile it is in; plus CARD_WORDS[NO_CARD] for each redeal left. It holds only what a player
+# sees, and tells positions of one deal apart: which hidden card is where does not enter.
 ON_HIDDEN = NO_CARD + 1
 IN_WASTE = NO_CARD + 2
 IN_STOCK = NO_CARD + 3
-_WORDS = np.random.SeedSequence(52).generate_state(N_CARDS + 1 + IN_STOCK + 1, np.uint64)
+ON_FOUNDATION = NO_CARD + 4
+_WORDS = np.random.SeedSequence(52).generate_state(N_CARDS + ON_FOUNDATION + 2, np.uint64)
 CARD_WORDS = _WORDS[: N_CARDS + 1] | np.uint64(1)
 PLACE_WORDS = _WORDS[N_CARDS + 1 :] | np.uint64(1)
 
@@ -106,6 +107,14 @@ def deal(game, rules, deck):
     game.n_pile = rules.stock
     set_redeals(game, rules.redeals)
     list_moves(game, rules)
+
+
+@inlined
+def add_to_foundation(game, card):
+    """Lays the next card of its suit on a foundation."""
+    show(game, card, FOUNDATION, card % N_RANKS, 1)
+    game.up[card // N_RANKS] += 1
+    game.key += CARD_WORDS[card] * PLACE_WORDS[ON_FOUNDATION]
 
 
 @njit
@@ -284,6 +293,7 @@ def _move(game, card, destination):
             _take_from_waste(game, card)
         else:
             game.up[card // N_RANKS] -= 1
+            game.key -= CARD_WORDS[card] * PLACE_WORDS[ON_FOUNDATION]
         _put(game, card, card, destination)
 
 
@@ -306,8 +316,7 @@ def _move_from_column(game, card, source, destination):
 def _put(game, card, last, destination):
     """Lays down the lifted cards from `card` up to `last`."""
     if destination == FOUNDATION:
-        show(game, card, FOUNDATION, card % N_RANKS, 1)
-        game.up[card // N_RANKS] += 1
+        add_to_foundation(game, card)
         return
     end = game.end[destination]
     game.beneath[card] = end
@@ -381,12 +390,3 @@ def play_games(games, rules, actions, which):
     for index in range(len(games)):
         if which[index]:
             play(games[index], rules[0], actions[index])
-
-
-@kernel
-def first_illegal(games, actions):
-    """Index of the first game in play (GAME, (n,)) whose action (int64, (n,)) is illegal, or -1."""
-    for index in range(len(games)):
-        if games[index].n_legal > 0 and not is_legal(games[index], actions[index]):
-            return index
-    return -1

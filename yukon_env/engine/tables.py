@@ -8,14 +8,14 @@ from yukon_env.deals import shuffle
 from yukon_env.engine.compiling import kernel
 from yukon_env.engine.moves import (
     add_to_column,
+    add_to_foundation,
     clear,
     list_moves,
     set_redeals,
-    show,
     show_stock_card,
     show_waste_card,
 )
-from yukon_env.engine.state import FACE_UP, FOUNDATION, NO_CARD, ROW, STOCK, ZONE
+from yukon_env.engine.state import FACE_UP, NO_CARD, ROW, STOCK, ZONE
 from yukon_env.variants import N_COLUMNS
 
 
@@ -42,9 +42,8 @@ def lay_out(games, rules, columns, heights, hidden, up, pile, n_waste, stock_see
             face_up = position >= hidden[column]
             add_to_column(game, columns[column, position], column, position, face_up)
     for suit in range(N_SUITS):
-        game.up[suit] = up[suit]
         for rank in range(up[suit]):
-            show(game, suit * N_RANKS + rank, FOUNDATION, rank, 1)
+            add_to_foundation(game, suit * N_RANKS + rank)
     game.n_pile = len(pile)
     game.n_waste = n_waste
     for index in range(len(pile)):
