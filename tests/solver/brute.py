@@ -157,7 +157,12 @@ def reduced_table(name: str, rng: random.Random) -> Table:
     rules = rulebook.RULES[name]
     columns: list[list[int]] = [[] for _ in range(7)]
     low = rng.random() < (0.7 if name in STOCK_NAMES else 0.4)
-    ranks = rng.randint(2, 5) if low else rng.randint(3, 9)
+    # With few rules there are many positions: brute force needs smaller games there.
+    is_free = rules.empty == "any" or rules.build in ("up or down, alternating colour", "down, any")
+    if is_free:
+        ranks = rng.randint(1, 3) if low else rng.randint(2, 6)
+    else:
+        ranks = rng.randint(2, 5) if low else rng.randint(3, 9)
     foundations = [0] * 4
     cards = []
     for suit in range(4):
