@@ -108,7 +108,7 @@ def check_deck(deck: Sequence[int] | np.ndarray | None) -> np.ndarray:
     """
     cards = np.asarray(deck)
     if not np.issubdtype(cards.dtype, np.integer):
-        raise DealError(f"a deck holds {N_CARDS} card numbers, not {deck!r}")
+        raise DealError(f"a deck holds {N_CARDS} card numbers, not {cards.dtype}: {deck!r}")
     if cards.shape != (N_CARDS,):
         raise DealError(f"a deck holds {N_CARDS} card numbers; this has the shape {cards.shape}")
     outside = cards[(cards < 0) | (cards >= N_CARDS)]
