@@ -148,7 +148,7 @@ class YukonEnv(gym.Env[np.ndarray, np.int64]):
         else:
             start_from(start, self._games, self._episodes, ONE_GAME)
         observation, mask = self._observe()
-        return observation, self._info(mask)
+        return observation, self._judge(mask)[0]
 
     def step(self, action: SupportsIndex) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Plays one action.
@@ -178,14 +178,8 @@ class YukonEnv(gym.Env[np.ndarray, np.int64]):
             0,
             1,
         )
-        episode = self._episodes
-        return (
-            observations.reshape(N_CARDS, ROW),
-            episode["reward"].item(),
-            episode["terminated"].item(),
-            False,
-            self._info(masks[0]),
-        )
+        info, reward, terminated = self._judge(masks[0])
+        return observations.reshape(N_CARDS, ROW), reward, terminated, False, info
 
     def _check_action(self, action: SupportsIndex) -> int:
         try:
@@ -207,14 +201,17 @@ class YukonEnv(gym.Env[np.ndarray, np.int64]):
         observe_games(self._games, self._settings.record, observations, masks, ONE_GAME)
         return observations.reshape(N_CARDS, ROW), masks[0]
 
-    def _info(self, mask: np.ndarray) -> dict[str, Any]:
-        episode = self._episodes
-        return {
+    def _judge(self, mask: np.ndarray) -> tuple[dict[str, Any], float, bool]:
+        """The info, the reward and whether the episode is terminated, after the last step."""
+        # All fields at once: one by one they would cost a quarter of a step.
+        _, deal, _, reward, terminated, _, illegal, won = self._episodes.item(0)
+        info = {
             "action_mask": mask,
-            "deal": episode["deal"].item(),
-            "is_success": episode["won"].item(),
-            "illegal_action": episode["illegal"].item(),
+            "deal": deal,
+            "is_success": won,
+            "illegal_action": illegal,
         }
+        return info, reward, terminated
 
     def action_masks(self) -> np.ndarray:
         """The legal actions: bool, shape (417,); all True when the game is over."""
