@@ -10,6 +10,7 @@ import brute
 import pytest
 import rulebook
 from helpers import KEYS, text_of
+from replay import replay
 from rulebook import RULES, Table
 
 from yukon_env import VARIANTS, Game
@@ -42,24 +43,6 @@ def run(table: Table, key: str, plan: str) -> Outcome:
         lore = lore_with(game.variant, Techniques(**fields))
     room = workspace_for(1 << 30)
     return Run(game.record, lore, room, 5_000_000, math.inf, 0, stages).decide()
-
-
-def replay(table: Table, moves: tuple[int, ...]) -> Table:
-    """Plays a solution by the rule-book, asking it of each move whether it is legal.
-
-    (`rulebook.play` would ask it of all 417.)
-    """
-    for move in moves:
-        if move == rulebook.DEAL:
-            assert rulebook.may_deal(table) or rulebook.may_redeal(table)
-            dealt = rulebook.after_deal if rulebook.may_deal(table) else rulebook.after_redeal
-            table = dealt(table)
-        else:
-            card, destination = divmod(move, 8)
-            assert rulebook.may_move(table, card, destination), rulebook.action_text(move)
-            group, rest = rulebook.take(table, card)
-            table = rulebook.put(rest, group, destination)
-    return table
 
 
 def check_against_brute_force(key: str, n: int, seed: int, max_states: int) -> Counter[str]:
