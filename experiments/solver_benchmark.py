@@ -25,7 +25,6 @@ from yukon_env.solver.api import MAX_STATES
 from yukon_env.stats import wilson_interval
 
 TESTS = Path(__file__).parent.parent / "tests"
-# The deals of the first five are those of the project's targets.
 DEALS = {"russian": 10_000}
 DEFAULT_DEALS = 1_000
 HEADER = (
@@ -79,8 +78,8 @@ def main() -> None:
     """Measures the variants asked for and prints one table."""
     args = _parse_args()
     print(__doc__.split("\n\n")[1].replace("\n", " "))
-    print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}; ")
-    print(f"at most {args.max_states:,} states per deal\n\n{HEADER}")
+    machine = f"{platform.machine()}, Python {platform.python_version()}"
+    print(f"{machine}; at most {args.max_states:,} states per deal\n\n{HEADER}")
     for key in args.variants:
         deals = SPLITS["test"][: args.deals or DEALS.get(key, DEFAULT_DEALS)]
         row = measure(key, deals, args.max_states)
