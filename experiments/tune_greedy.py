@@ -1,9 +1,10 @@
 """Tunes the weights of the greedy agent for one variant, by the cross-entropy method.
 
 Every iteration draws candidate weights from a normal distribution, plays the same fresh train
-deals with each, and moves the distribution towards the best of them. The mean of each iteration
-plays validation deals, and the best mean there becomes the weight file. Games follow the
-protocol of the evaluation: at most 200 moves, and no position twice. Test deals are never played.
+deals with each, and moves the distribution towards the best of them. The start, and the mean of
+each iteration, play validation deals, and the best there becomes the weight file. Games follow
+the protocol of the evaluation: at most 200 moves, and no position twice. Test deals are never
+played.
 
 What is done is kept after each iteration, so the same command goes on after it was killed.
 """
@@ -187,6 +188,9 @@ def tune(
     pool: ThreadPoolExecutor,
 ) -> None:
     """Goes on until `iterations` are done, keeping the state after each."""
+    if progress.best_wins < 0:
+        deals = validation_deals(settings)
+        progress.best_wins = count_wins(variant, progress.best, deals, pool)
     bar = tqdm(total=iterations, initial=progress.iteration, desc=variant.key, unit="iteration")
     with bar:
         while progress.iteration < iterations:
