@@ -11,17 +11,9 @@ import numpy as np
 from numba import njit
 
 from agents.errors import AgentError
-from agents.features import (
-    MOVE_FEATURES,
-    N_MOVE_FEATURES,
-    VIEW,
-    check_input,
-    describe_move,
-    list_actions,
-    look,
-    relations_of,
-)
+from agents.features import MOVE_FEATURES, N_MOVE_FEATURES, describe_move
 from agents.random_agent import check_chosen
+from agents.view import VIEW, check_input, list_actions, look, relations_of
 from yukon_env.cards import N_CARDS
 from yukon_env.deals import fill_deck
 from yukon_env.engine.compiling import kernel

@@ -3,7 +3,7 @@
 import numpy as np
 
 from agents.errors import AgentError
-from agents.features import check_input, list_actions
+from agents.view import check_input, list_actions
 from yukon_env.deals import next_below
 from yukon_env.engine.compiling import kernel
 from yukon_env.engine.state import N_ACTIONS
