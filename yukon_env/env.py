@@ -211,7 +211,7 @@ class YukonEnv(gym.Env[np.ndarray, np.int64]):
             "is_success": won,
             "illegal_action": illegal,
         }
-        return info, reward, terminated
+        return info, float(reward), bool(terminated)
 
     def action_masks(self) -> np.ndarray:
         """The legal actions: bool, shape (417,); all True when the game is over."""
@@ -224,7 +224,7 @@ class YukonEnv(gym.Env[np.ndarray, np.int64]):
         it is determinized.
         """
         game = Game.of_record(self.variant, self._games)
-        return game if self._settings.record["perfect_information"][0] else game.as_seen()
+        return game if self.perfect_information else game.as_seen()
 
     def render(self) -> str | None:
         """The board as text, for `render_mode="ansi"`; it shows what the player may see."""
@@ -232,6 +232,11 @@ class YukonEnv(gym.Env[np.ndarray, np.int64]):
             gym.logger.warn("render() needs a render_mode; make the environment with 'ansi'")
             return None
         return draw_game(self.game())
+
+    @property
+    def perfect_information(self) -> bool:
+        """Whether hidden cards are shown."""
+        return bool(self._settings.record["perfect_information"][0])
 
     @property
     def records(self) -> np.ndarray:

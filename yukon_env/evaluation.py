@@ -258,7 +258,8 @@ def _choose(act: ActFunction, observations: np.ndarray, masks: np.ndarray) -> np
     Raises:
         MoveError: The answer is no array of n whole numbers, or a mask does not allow one.
     """
-    actions = np.asarray(act(observations, masks))
+    # A copy: the answer is checked by a mask that the agent has not had in its hands.
+    actions = np.asarray(act(observations, masks.copy()))
     n = len(observations)
     if actions.shape != (n,) or not np.issubdtype(actions.dtype, np.integer):
         raise MoveError(

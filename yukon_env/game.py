@@ -1,7 +1,7 @@
 """One game, for people and for planners."""
 
 from collections.abc import Sequence
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from yukon_env.engine.state import (
 )
 from yukon_env.errors import BoardError, CardError, MoveError
 from yukon_env.variants import N_COLUMNS, Variant, get_variant
+
+if TYPE_CHECKING:
+    from yukon_env.solver import Result
 
 ONE_GAME = np.ones(1, np.bool_)
 
@@ -403,6 +406,19 @@ class Game:
         tables.shuffle_hidden(game.record, stream)
         game.hidden_known = True
         return game
+
+    def solve(self, **limits: Any) -> "Result":
+        """Decides whether the game can be won from here, seeing every card, and shows how.
+
+        Args:
+            limits: `max_states`, `time_limit`, `seed` and `memory` of `yukon_env.solver.solve`.
+
+        Raises:
+            BoardError: The hidden cards are not known.
+        """
+        from yukon_env.solver import solve  # Late, for those who never ask.
+
+        return solve(self, **limits)
 
     def to_text(self, hide: bool = False) -> str:
         """The board as text; with `hide`, hidden cards are written `<>`."""

@@ -9,6 +9,7 @@ from gymnasium import spaces
 from yukon_env.engine.repeats import Repeats
 from yukon_env.engine.state import N_ACTIONS, compile_rules
 from yukon_env.env import YukonEnv
+from yukon_env.errors import YukonError
 
 Dict = dict[str, Any]
 
@@ -49,6 +50,40 @@ class MaskInObservation(gym.ObservationWrapper):
         return {self._key: observation, "action_mask": info["action_mask"].copy()}
 
 
+class VerdictInInfo(gym.Wrapper):
+    """Adds to the info whether the position can still be won: `info["verdict"]`.
+
+    It is `winnable`, `unwinnable`, or `unknown` where the limit came first, by the complete
+    solver, which sees every card. So the environment must be one of perfect information.
+
+    Args:
+        env: A `YukonEnv` with `perfect_information=True`, wrapped or not.
+        max_states: Positions that the solver may visit for one verdict.
+    """
+
+    def __init__(self, env: gym.Env, max_states: int = 100_000) -> None:
+        super().__init__(env)
+        if not isinstance(env.unwrapped, YukonEnv) or not env.unwrapped.perfect_information:
+            raise YukonError("VerdictInInfo needs a YukonEnv with perfect_information=True")
+        self._max_states = max_states
+
+    def reset(self, *, seed: int | None = None, options: Dict | None = None) -> tuple[Any, Dict]:
+        """Resets; the info has the verdict."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        return observation, self._with_verdict(info)
+
+    def step(self, action: int) -> tuple[Any, float, bool, bool, Dict]:
+        """Steps; the info has the verdict."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        return observation, float(reward), terminated, truncated, self._with_verdict(info)
+
+    def _with_verdict(self, info: Dict) -> Dict:
+        env = self.env.unwrapped
+        assert isinstance(env, YukonEnv)
+        verdict = env.game().solve(max_states=self._max_states).verdict
+        return {**info, "verdict": verdict.value}
+
+
 class NoRepeats(gym.Wrapper):
     """Takes moves out of the mask that lead back to a position of the same episode.
 
@@ -62,7 +97,7 @@ class NoRepeats(gym.Wrapper):
     def __init__(self, env: gym.Env) -> None:
         super().__init__(env)
         if not isinstance(env.unwrapped, YukonEnv):
-            raise TypeError(f"NoRepeats needs a YukonEnv, not {env.unwrapped}")
+            raise YukonError(f"NoRepeats needs a YukonEnv, not {env.unwrapped}")
         self._repeats = Repeats(1)
         self._mask = np.ones(N_ACTIONS, np.int8)
 
