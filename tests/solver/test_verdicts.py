@@ -96,3 +96,23 @@ def test_verdicts_are_those_of_brute_force(key):
 @pytest.mark.parametrize("key", KEYS)
 def test_verdicts_are_those_of_brute_force_on_many_games(key):
     print(key, dict(check_against_brute_force(key, 3_200, seed=2, max_states=2_000)))
+
+
+@pytest.mark.parametrize("key", ["russian", "russian-relaxed", "odessa", "queensland"])
+def test_whole_deals_agree_with_a_search_without_any_technique(key):
+    """In these games a search that knows nothing but the moves and the key goes everywhere."""
+    counts: Counter[str] = Counter()
+    for deal in range(300):
+        game = Game(key, deal=deal)
+        outcomes = [
+            Run(game.record, lore, workspace_for(1 << 30), 5_000_000, math.inf, 0, stages).decide()
+            for lore, stages in (
+                (compile_lore(game.variant), None),
+                (lore_with(game.variant, Techniques(*[False] * 6)), [Stage(Kind.SEARCH, 500_000)]),
+            )
+        ]
+        if outcomes[1].verdict != Verdict.UNKNOWN:
+            assert outcomes[0].verdict == outcomes[1].verdict, deal
+            counts[outcomes[1].verdict] += 1
+    assert min(counts["winnable"], counts["unwinnable"]) >= 10
+    assert counts.total() >= 290

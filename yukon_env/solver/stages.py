@@ -84,7 +84,7 @@ def plan(lore: np.ndarray) -> Iterator[Stage]:
     else:
         yield Stage(Kind.RESTARTS, 300, restarts=3)
         yield Stage(Kind.RESTARTS, 1_000, restarts=5)
-        yield Stage(Kind.SEARCH, 30_000)
+        yield Stage(Kind.RESTARTS, 10_000, restarts=5)
     for power in count(6):
         yield Stage(Kind.SEARCH, 10 ** min(power, 9))
 
