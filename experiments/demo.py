@@ -10,13 +10,16 @@ import sys
 import time
 from pathlib import Path
 
+from experiments.evaluate import parse_deals
+from yukon_env.variants import VARIANTS
+
 
 def main() -> None:
     """Runs the two commands that a user would run by hand, and says which they are."""
     parser = argparse.ArgumentParser(prog="python -m experiments.demo", description=__doc__)
-    parser.add_argument("--variant", default="yukon")
+    parser.add_argument("--variant", choices=VARIANTS, default="yukon")
     parser.add_argument("--seconds", type=int, default=180, help="training time")
-    parser.add_argument("--deals", default="0-1999", help="test deals to play")
+    parser.add_argument("--deals", type=_check_deals, default="0-1999", help="test deals to play")
     parser.add_argument("--out", type=Path, default=None, help="run folder; runs/demo-TIME")
     args = parser.parse_args()
     out = args.out or Path("runs") / time.strftime("demo-%Y%m%d-%H%M%S")
@@ -28,6 +31,11 @@ def main() -> None:
     )  # fmt: skip
     (out / "evaluation.md").write_text(table)
     print(f"\n{table}\nLearning curve, table and model: {out}")
+
+
+def _check_deals(text: str) -> str:
+    parse_deals(text)
+    return text
 
 
 def run(experiment: str, *arguments: str, capture: bool = False) -> str:

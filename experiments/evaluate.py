@@ -9,6 +9,7 @@ command, the versions and the protocol beside them.
 
 import argparse
 import json
+import os
 import re
 from collections.abc import Iterable
 from itertools import combinations
@@ -16,8 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from tqdm import tqdm
 
 import agents
@@ -29,6 +28,7 @@ from yukon_env.evaluation import BATCH_SIZE, MAX_MOVES, Evaluation, evaluate
 from yukon_env.variants import VARIANTS
 
 ROW_FIELDS = ("deals", "won", "moves", "cards_up", "hidden", "ending")
+COLUMN_NAMES = {"deals": "deal"}
 
 
 def main() -> None:
@@ -44,7 +44,8 @@ def main() -> None:
     if len(results) > 1:
         print(f"\n{format_comparisons(results)}")
     if args.out is not None:
-        write_results(args.out, results, {key: str(value) for key, value in vars(args).items()})
+        about = describe_run(args, results)
+        write_results(args.out, results, about)
         print(f"\nRows written to {args.out}")
 
 
@@ -64,14 +65,14 @@ def make_parser() -> argparse.ArgumentParser:
         help=agents.HELP,
     )
     parser.add_argument(
-        "--deals", type=parse_deals, default="test", help="test, validation, 17 or 0-1999"
+        "--deals", type=parse_deals, default=SPLITS["test"], help="test, validation, 17 or 0-1999"
     )
     parser.add_argument("--max-moves", type=int, default=MAX_MOVES, help="cut games after these")
     parser.add_argument(
         "--allow-repeats", action="store_true", help="offer moves back to earlier positions, too"
     )
     parser.add_argument("--batch-size", type=int, default=BATCH_SIZE, help="games shown at once")
-    parser.add_argument("--seed", type=int, default=0, help="for agents that draw")
+    parser.add_argument("--seed", type=parse_seed, default=0, help="for agents that draw")
     parser.add_argument(
         "--out", type=parse_out, metavar="FILE", help="keep the rows: a .parquet or .json file"
     )
@@ -92,13 +93,20 @@ def parse_deals(text: str) -> range:
     return deals
 
 
+def parse_seed(text: str) -> int:
+    """Reads a whole number that is not negative."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number, at least 0")
+    return int(text)
+
+
 def parse_out(text: str) -> Path:
     """Reads the name of a file that results can be written to."""
     path = Path(text)
     if path.suffix not in (".parquet", ".json"):
         raise argparse.ArgumentTypeError(f"{text!r} must end in .parquet or .json")
-    if not path.resolve().parent.is_dir():
-        raise argparse.ArgumentTypeError(f"the folder of {text!r} does not exist")
+    if not os.access(path.resolve().parent, os.W_OK):
+        raise argparse.ArgumentTypeError(f"there is no folder to write {text!r} to")
     return path
 
 
@@ -119,6 +127,19 @@ def evaluate_agents(args: argparse.Namespace) -> dict[str, Evaluation]:
                 progress=bar.update,
             )
     return results
+
+
+def describe_run(args: argparse.Namespace, results: dict[str, Evaluation]) -> dict[str, Any]:
+    """What stands beside the rows: the protocol, and all it takes to have them again."""
+    return provenance(
+        variant=args.variant,
+        deals=[args.deals.start, args.deals.stop],
+        max_moves=args.max_moves,
+        allow_repeats=args.allow_repeats,
+        batch_size=args.batch_size,
+        seed=args.seed,
+        seconds={name: result.seconds for name, result in results.items()},
+    )
 
 
 def describe_protocol(result: Evaluation) -> str:
@@ -178,23 +199,28 @@ def markdown(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     return "\n".join([lines[0], rule, *lines[1:]])
 
 
-def write_results(path: Path, results: dict[str, Evaluation], arguments: dict[str, Any]) -> None:
+def write_results(path: Path, results: dict[str, Evaluation], about: dict[str, Any]) -> None:
     """Writes a row per agent and deal, and where they come from, in one file."""
     columns = {
         field: np.concatenate([getattr(result, field) for result in results.values()])
         for field in ROW_FIELDS
     }
     names = [name for name, result in results.items() for _ in result.deals]
-    table = pa.table({"agent": names, **columns}).rename_columns(["agent", "deal", *ROW_FIELDS[1:]])
-    about = {
-        **provenance(**arguments),
-        "seconds": {name: result.seconds for name, result in results.items()},
-    }
+    rows = {"agent": names, **{COLUMN_NAMES.get(key, key): columns[key] for key in columns}}
     if path.suffix == ".json":
-        path.write_text(json.dumps({"about": about, "rows": table.to_pylist()}, indent=1) + "\n")
+        lists = {name: np.asarray(column).tolist() for name, column in rows.items()}
+        path.write_text(json.dumps({"about": about, "columns": lists}) + "\n")
     else:
-        metadata = {b"about": json.dumps(about).encode()}
-        pq.write_table(table.replace_schema_metadata(metadata), path)
+        write_parquet(path, rows, about)
+
+
+def write_parquet(path: Path, rows: dict[str, Any], about: dict[str, Any]) -> None:
+    """Writes columns as a Parquet file, with `about` as JSON in its metadata."""
+    import pyarrow as pa  # Only those who keep Parquet need it.
+    import pyarrow.parquet as pq
+
+    metadata = {b"about": json.dumps(about).encode()}
+    pq.write_table(pa.table(rows).replace_schema_metadata(metadata), path)
 
 
 if __name__ == "__main__":

@@ -49,7 +49,10 @@ def create_run(folder: Path | None, name: str) -> Path:
         folder = _free_folder(f"runs/{name}-{datetime.now():%Y%m%d-%H%M%S}")
     if (folder / RUN_FILE).exists():
         raise RunError(f"{folder} holds a run already; choose another folder, or resume that run")
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(f"{folder} cannot be made a run folder: {error}") from error
     return folder
 
 
@@ -107,7 +110,9 @@ def git_commit() -> str | None:
     """The commit that is checked out, with `-dirty` where files differ; None outside of git."""
     try:
         commit = _git("rev-parse", "HEAD")
-        return f"{commit}-dirty" if _git("status", "--porcelain") else commit
+        return (
+            f"{commit}-dirty" if _git("status", "--porcelain", "--untracked-files=no") else commit
+        )
     except (OSError, subprocess.CalledProcessError):
         return None
 

@@ -38,6 +38,8 @@ FIRST_STEP = (
 def main() -> None:
     """Measures everything and prints one table."""
     args = _parse_args()
+    if args.num_envs < 1 or args.seconds <= 0:
+        sys.exit("error: --num-envs must be at least 1, and --seconds more than 0")
     variant = VARIANTS[args.variant]
     print(__doc__.split("\n\n")[1].replace("\n", " "))
     print(f"{variant.title}; {_machine()}\n")
@@ -67,7 +69,7 @@ def main() -> None:
 
 
 def _parse_args() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="experiments.throughput", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m experiments.throughput", description=__doc__)
     parser.add_argument("--variant", choices=VARIANTS, default="yukon")
     parser.add_argument("--num-envs", type=int, default=1024, help="games stepped at once")
     parser.add_argument("--seconds", type=float, default=1.0, help="length of one repetition")

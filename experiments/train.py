@@ -89,7 +89,10 @@ class TrainConfig:
         """
         if self.variant not in VARIANTS:
             raise RunError(f"unknown variant {self.variant!r}; known are {', '.join(VARIANTS)}")
-        if self.seconds <= 0 and self.steps <= 0:
+        for name in ("seconds", "steps", "checkpoint_seconds"):
+            if getattr(self, name) < 0:
+                raise RunError(f"{name} must be at least 0, not {getattr(self, name)}")
+        if self.seconds == 0 and self.steps == 0:
             raise RunError("give a limit: --seconds or --steps")
         for name in ("envs", "horizon", "batch_size", "epochs", "width", "max_moves", "threads"):
             self._check_range(name, 1, math.inf)
@@ -299,6 +302,8 @@ def train(config: TrainConfig, folder: Path) -> Progress:
     trainer = Trainer(config, folder)
     if (folder / CHECKPOINT_FILE).exists():
         trainer.resume()
+    elif (folder / MODEL_FILE).exists():
+        raise RunError(f"{folder} holds a model, but its {CHECKPOINT_FILE} to go on from is gone")
     trainer.run()
     progress = trainer.progress
     title = f"{VARIANTS[config.variant].title}, seed {config.seed}"
@@ -381,6 +386,8 @@ def main(arguments: list[str] | None = None) -> Path:
     given = vars(parse_arguments(arguments))
     out, resumed = given.pop("out", None), given.pop("resume", None)
     try:
+        if resumed is not None and out is not None:
+            raise RunError("a resumed run stays in its folder: leave out --out")
         if resumed is not None:
             folder, config = resumed, reopen(resumed, given)
         else:

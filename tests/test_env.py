@@ -535,7 +535,7 @@ def test_rendering() -> None:
     picture = env.render()
     assert picture is not None
     assert picture.startswith(PICTURE)
-    rows = [line.split() for line in picture.splitlines()[4:]]
+    rows = [line.split() for line in picture.splitlines()[5:]]
     assert rows[0] == ["AD", "AH", "6C", "4S"]
     assert rows[12] == ["KD", "KH"]
     assert "3C" not in picture

@@ -67,7 +67,7 @@ STAIRS, FIVES = (0, 1, 2, 3, 4, 5, 6), (1, 5, 5, 5, 5, 5, 5)
         ({"hidden": (-1, 2, 2, 3, 4, 5, 6)}, "fewer than 0"),
         ({"hidden": (0, 0, 0, 0, 0, 0, 1), "up": (9, 9, 9, 8, 8, 8, 0)}, "face-up end"),
         ({"up": (2, 5, 5, 5, 5, 5, 5)}, "53 of 52"),
-        ({"up": (0, 5, 5, 5, 5, 5, 5)}, "1 cards are left"),
+        ({"up": (0, 5, 5, 5, 5, 5, 5)}, "leave 1 for a stock"),
         ({"draw": 1}, "draw is 1"),
         ({"suits": "rainbow"}, "rainbow"),
         ({"spaces": "queen"}, "queen"),

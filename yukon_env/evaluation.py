@@ -104,7 +104,7 @@ class Evaluation:
         only_other = int((other.won & ~self.won).sum())
         return self.win_rate - other.win_rate, mcnemar_exact(only_self, only_other)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         low, high = self.interval
         return (
             f"{self.variant.key}: {100 * self.win_rate:.1f} % of {len(self.won)} deals won "
@@ -143,7 +143,9 @@ def evaluate(
     """
     if max_moves < 1 or batch_size < 1:
         raise YukonError("max_moves and batch_size are at least 1")
-    act = agent if callable(agent) else agent.act
+    act = getattr(agent, "act", agent)
+    if not callable(act):
+        raise YukonError(f"an agent is a function, or has a method act; {agent!r} is neither")
     variant = get_variant(variant)
     numbers = _read_deals(deals)
     seats = _Seats(variant, numbers, min(batch_size, len(numbers)))

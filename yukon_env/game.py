@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 ONE_GAME = np.ones(1, np.bool_)
 
+MOVE_FORMS = "a move is written 7H>8C, KS>column 3, AC>foundation or deal"
+
 
 class Move(int):
     """A move: the action number, with a text that can be read alone.
@@ -292,15 +294,11 @@ class Game:
     def _parse_move(self, text: str) -> int:
         if text.strip().lower() == "deal":
             return DEAL
-        source, arrow, target = (part.strip() for part in text.partition(">"))
-        if not arrow:
-            raise MoveError(
-                f"{text!r} is no move; one is written 7H>8C, KS>column 3, AC>foundation or deal"
-            )
+        source, _, target = (part.strip() for part in text.partition(">"))
         try:
             return parse_card(source) * N_DESTINATIONS + self._parse_target(target)
-        except CardError as error:
-            raise MoveError(f"{text!r} is no move: {error}") from None
+        except (CardError, MoveError) as error:
+            raise MoveError(f"{text!r} is no move here: {error}; {MOVE_FORMS}") from None
 
     def _parse_target(self, target: str) -> int:
         if target.lower() == "foundation":
@@ -423,6 +421,9 @@ class Game:
     def to_text(self, hide: bool = False) -> str:
         """The board as text; with `hide`, hidden cards are written `<>`."""
         return format_board(self.board, self.variant, hide)
+
+    def __str__(self) -> str:
+        return self.to_text(hide=True)
 
     def __repr__(self) -> str:
         state = "won" if self.won else "dead end" if self.dead_end else "in play"

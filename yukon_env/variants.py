@@ -5,6 +5,7 @@ of a board) reads it, so a new game needs a new declaration and no other code.
 """
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Literal
 
 from yukon_env.cards import N_CARDS, N_RANKS
@@ -57,17 +58,23 @@ class Variant:
         if any(down and not up for down, up in zip(self.hidden, self.up, strict=True)):
             raise VariantError(f"{self.key}: a column with face-down cards needs a face-up end")
         if self.suits not in ("alternating", "same", "any other", "any"):
-            raise VariantError(f"{self.key}: unknown suit rule {self.suits!r}")
+            raise VariantError(
+                f"{self.key}: suits must be 'alternating', 'same', 'any other' or 'any', "
+                f"not {self.suits!r}"
+            )
         if self.spaces not in ("king", "any"):
             raise VariantError(f"{self.key}: spaces must be 'king' or 'any', not {self.spaces!r}")
         if self.stock < 0:
             raise VariantError(f"{self.key}: the columns take {N_CARDS - self.stock} of 52 cards")
-        if (self.stock > 0) != (self.draw > 0):
+        if not 0 <= self.draw <= N_CARDS or (self.stock > 0) != (self.draw > 0):
             raise VariantError(
-                f"{self.key}: {self.stock} cards are left for a stock, draw is {self.draw}"
+                f"{self.key}: hidden and up deal {N_CARDS - self.stock} of {N_CARDS} cards and "
+                f"leave {self.stock} for a stock, but draw is {self.draw}"
             )
         if self.redeals is not None and not 0 <= self.redeals <= 100:
             raise VariantError(f"{self.key}: redeals must be None or 0 to 100, not {self.redeals}")
+        if self.redeals != 0 and not self.stock:
+            raise VariantError(f"{self.key}: there is no stock to redeal")
 
     @property
     def stock(self) -> int:
@@ -152,5 +159,7 @@ def get_variant(variant: str | Variant) -> Variant:
     if isinstance(variant, Variant):
         return variant
     if variant not in VARIANTS:
-        raise VariantError(f"unknown variant {variant!r}; known are {', '.join(VARIANTS)}")
+        meant = get_close_matches(str(variant).lower(), VARIANTS, n=1)
+        hint = f"did you mean {meant[0]!r}? " if meant else ""
+        raise VariantError(f"unknown variant {variant!r}; {hint}known are {', '.join(VARIANTS)}")
     return VARIANTS[variant]

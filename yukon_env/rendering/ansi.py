@@ -20,7 +20,7 @@ def draw_game(game: Game) -> str:
     if game.variant.stock:
         top = card_text(board.waste[-1]) if board.waste else "--"
         lines.append(f"Stock {len(board.stock)} cards   Waste {len(board.waste)} cards, top {top}")
-    lines.append("".join(f"{number:>5}" for number in range(1, len(board.columns) + 1)))
+    lines += ["", "".join(f"  {number}  " for number in range(1, len(board.columns) + 1)).rstrip()]
     columns = [
         [_cell(card, position < hidden) for position, card in enumerate(cards)]
         for cards, hidden in zip(board.columns, board.hidden, strict=True)
