@@ -13,6 +13,7 @@ from yukon_env.cards import N_CARDS
 from yukon_env.deals import stream_of_seed
 from yukon_env.engine.batch import (
     EPISODE,
+    are_actions,
     draw_games,
     first_illegal,
     observe_games,
@@ -283,17 +284,17 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     def _check_actions(self, actions: np.ndarray) -> np.ndarray:
         actions = np.asarray(actions)
-        if actions.shape != (self.num_envs,) or not np.issubdtype(actions.dtype, np.integer):
+        if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
             raise MoveError(
                 f"actions must be integers of shape ({self.num_envs},), "
                 f"not {actions.dtype} of shape {actions.shape}"
             )
-        if actions.min() < 0 or actions.max() >= N_ACTIONS:
+        actions = np.ascontiguousarray(actions, np.int64)
+        if not are_actions(actions):
             raise MoveError(
                 f"an action is a number from 0 to {N_ACTIONS - 1}; "
                 f"these range from {actions.min()} to {actions.max()}"
             )
-        actions = np.ascontiguousarray(actions, np.int64)
         if self.autoreset_mode == AutoresetMode.DISABLED:
             self._check_none_over()
         if self._settings.raise_illegal:
@@ -377,7 +378,7 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             if not every:
                 array[~which] = 0
             infos[name] = array
-            infos[f"_{name}"] = which.copy()
+            infos[f"_{name}"] = which.copy() if self.copy else which
         return infos
 
     def _final_infos(self, over: np.ndarray) -> dict[str, Any]:

@@ -125,6 +125,15 @@ def _fetch(game):
 
 
 @kernel
+def are_actions(actions):
+    """Whether all actions (int64, (n,)) are numbers from 0 to 416."""
+    inside = True
+    for index in range(len(actions)):
+        inside &= 0 <= actions[index] < N_ACTIONS
+    return inside
+
+
+@kernel
 def first_illegal(games, episodes, settings, actions):
     """Index of the first game (GAME, (n,)) that would play an illegal action, or -1."""
     for index in range(len(games)):
