@@ -12,7 +12,9 @@ from typing import Protocol
 
 import numpy as np
 
-from yukon_env.deals import check_deal
+from yukon_env.deals import check_deal, deck_of_deal
+from yukon_env.engine.moves import deal_games
+from yukon_env.engine.state import compile_rules, new_games
 from yukon_env.errors import BoardError
 from yukon_env.solver.stages import Run, Verdict
 from yukon_env.solver.techniques import compile_lore
@@ -76,11 +78,22 @@ def solve(
     """
     if not game.hidden_known:
         raise BoardError("the solver must know the face-down cards; determinize the game first")
+    return _solve_record(game.variant, game.record, max_states, time_limit, seed, memory)
+
+
+def _solve_record(
+    variant: Variant,
+    record: np.ndarray,
+    max_states: int,
+    time_limit: float | None,
+    seed: int,
+    memory: int,
+) -> Result:
+    """Solves a game that is an engine record (GAME, shape (1,))."""
     start = time.perf_counter()
     deadline = math.inf if time_limit is None else start + time_limit
-    lore = compile_lore(game.variant)
-    run = Run(game.record, lore, workspace_for(memory), max_states, deadline, seed)
-    outcome = run.decide()
+    workspace = workspace_for(memory)
+    outcome = Run(record, compile_lore(variant), workspace, max_states, deadline, seed).decide()
     return Result(
         outcome.verdict,
         outcome.moves,
@@ -146,10 +159,9 @@ def solve_deal(
     memory: int = MEMORY,
 ) -> Result:
     """Solves one deal; the arguments are those of `solve`."""
-    from yukon_env.game import Game  # A game can be solved, so it imports this package.
-
-    game = Game(variant, deal=deal)
-    return solve(game, max_states=max_states, time_limit=time_limit, seed=seed, memory=memory)
+    record = new_games(1)
+    deal_games(record, compile_rules(variant), deck_of_deal(deal)[np.newaxis], np.ones(1, np.bool_))
+    return _solve_record(variant, record, max_states, time_limit, seed, memory)
 
 
 def _n_cores() -> int:
