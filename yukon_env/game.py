@@ -1,6 +1,7 @@
 """One game, for people and for planners."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -148,6 +149,10 @@ class Game:
             BoardError: No game of the variant shows this observation.
         """
         variant = get_variant(variant)
+        if action_mask is not None and np.shape(action_mask) != (N_ACTIONS,):
+            raise BoardError(
+                f"an action mask has shape ({N_ACTIONS},), not {np.shape(action_mask)}"
+            )
         # A mask of all ones says that the game is over.
         redeal_legal = action_mask is None or bool(action_mask[DEAL] and not np.all(action_mask))
         return cls.from_board(_read_observation(variant, observation, redeal_legal), variant)
@@ -164,7 +169,10 @@ class Game:
 
     def as_seen(self) -> Self:
         """The player's view of this game: a copy whose hidden cards are not known."""
-        return self.from_observation(self.variant, *self._observe(False))
+        view = self.from_observation(self.variant, *self._observe(False))
+        return self.from_board(
+            replace(view.board, redeals_left=self.board.redeals_left), self.variant
+        )
 
     def _lay_out(self, board: Board) -> None:
         self.hidden_known = board.unknown == 0
@@ -352,6 +360,10 @@ class Game:
         move = self.move(move)
         if self.won:
             return "the game is won"
+        if move in self.legal_moves():
+            return "nothing: the move is legal"
+        if move == DEAL and not self.variant.stock:
+            return f"{self.variant.key} has no stock"
         if move == DEAL:
             return "nothing can be dealt: the stock is empty and no redeal is left"
         card, destination = divmod(int(move), N_DESTINATIONS)
@@ -441,29 +453,30 @@ def _name_unknown(board: Board) -> Board:
     def named(cards: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(next(missing) if card == UNKNOWN else card for card in cards)
 
-    return Board(
-        columns=tuple(named(cards) for cards in board.columns),
-        hidden=board.hidden,
-        foundations=board.foundations,
-        stock=named(board.stock),
-        waste=board.waste,
-        stock_seen=board.stock_seen,
-        redeals_left=board.redeals_left,
-    )
+    columns = tuple(named(cards) for cards in board.columns)
+    return replace(board, columns=columns, stock=named(board.stock))
 
 
 def _read_observation(variant: Variant, observation: np.ndarray, redeal_legal: bool) -> Board:
     """Reads the player's view of a board from an observation."""
     view = np.asarray(observation)
-    if view.shape != (N_CARDS, ROW):
-        raise BoardError(f"an observation has shape ({N_CARDS}, {ROW}), not {view.shape}")
+    if view.shape != (N_CARDS, ROW) or view.dtype.kind not in "iu":
+        raise BoardError(
+            f"an observation holds integers, shape ({N_CARDS}, {ROW}); "
+            f"not {view.dtype}, shape {view.shape}"
+        )
     zone_range, position_range = (HIDDEN, STOCK), (-1, N_CARDS - 1)
     for number, (low, high) in ((ZONE, zone_range), (POSITION, position_range)):
         if view[:, number].min() < low or view[:, number].max() > high:
             raise BoardError(f"column {number} of an observation lies between {low} and {high}")
     zones: dict[int, list[tuple[int, int]]] = {zone: [] for zone in range(STOCK + 1)}
     for card in range(N_CARDS):
-        zone, position, _ = view[card].tolist()
+        zone, position, face_up = view[card].tolist()
+        if 0 <= zone < N_COLUMNS and not face_up:
+            raise BoardError(
+                f"{card_text(card)} is shown face down: this is an observation of perfect "
+                "information, not a player's view"
+            )
         if zone >= 0:
             zones[zone].append((position, card))
     columns, hidden = [], []

@@ -23,9 +23,13 @@ def kernel(function: Callable) -> Callable[..., Any]:
 
     Numba alone watches only the file of the function itself, so after a change to the rules it
     would go on with old code. Here any change to a source of the package, or to a module that
-    the function's own file lies beside, compiles it anew.
+    the function's own file lies beside, compiles it anew. Where nothing can be written (set
+    NUMBA_CACHE_DIR to a folder that can) every process compiles for itself.
     """
-    compiled: Any = njit(cache=True, nogil=True)(function)
+    try:
+        compiled: Any = njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # Numba has found no folder that it may write to.
+        return njit(nogil=True)(function)
     if not config.DISABLE_JIT:  # type: ignore[attr-defined]
         # Numba has no public way to say what a cached function depends on.
         files = compiled._cache._cache_file

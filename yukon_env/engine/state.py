@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from yukon_env.cards import N_CARDS, N_RANKS, N_SUITS
+from yukon_env.cards import N_CARDS, N_SUITS
 from yukon_env.variants import N_COLUMNS, Variant
 
 # Zones: 0-6 are the columns. A player sees HIDDEN for a card whose place is not known.
@@ -93,8 +93,15 @@ RULES = np.dtype(
 
 
 def new_games(n: int) -> np.ndarray:
-    """Returns `n` blank game records (dtype `GAME`), to be dealt or filled."""
-    return np.zeros(n, GAME)
+    """Returns `n` games (dtype `GAME`) with no card on the table, to be dealt."""
+    games = np.zeros(n, GAME)
+    for links in ("beneath", "above", "end"):
+        games[links] = NO_CARD
+    seen = games["seen"].reshape(n, N_CARDS + 1, ROW)
+    seen[:, :, ZONE] = HIDDEN
+    seen[:, :, POSITION] = -1
+    seen[:, NO_CARD, FACE_UP] = 1
+    return games
 
 
 @cache
@@ -118,8 +125,3 @@ def compile_rules(variant: Variant) -> np.ndarray:
     record.foundation_return = variant.foundation_return
     rules.flags.writeable = False
     return rules
-
-
-def rank_of(card: int) -> int:
-    """The rank of a card number, 0 (ace) to 12 (king)."""
-    return card % N_RANKS

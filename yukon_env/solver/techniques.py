@@ -12,6 +12,7 @@ import numpy as np
 
 from yukon_env.cards import N_CARDS
 from yukon_env.engine.state import MAX_CHILDREN, NO_CARD, compile_rules
+from yukon_env.errors import VariantError
 from yukon_env.solver.cardsets import BIT
 from yukon_env.variants import Variant
 
@@ -21,6 +22,7 @@ _SUIT_RULES = {"alternating": ALTERNATING, "same": SAME, "any other": ANY_OTHER,
 # What a card lies on, in three bits: where it lay at the root and no code below says it; its
 # first to fourth possible parent; nothing, as a column's base.
 AT_ROOT, FIRST_PARENT, AT_BASE = 0, 1, 5
+MAX_PARENTS = AT_BASE - FIRST_PARENT
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,11 @@ def lore_with(variant: Variant, techniques: Techniques) -> np.ndarray:
     record.max_children = engine_rules.max_children
     for card in range(N_CARDS):
         parents = [target for target in range(N_CARDS) if variant.may_lie_on(card, target)]
+        if len(parents) > MAX_PARENTS:
+            raise VariantError(
+                f"the solver's exact key has room for {MAX_PARENTS} cards that a card may lie on; "
+                f"in {variant.key} there are {len(parents)}"
+            )
         record.code[card, parents] = FIRST_PARENT + np.arange(len(parents))
         record.code[card, NO_CARD] = AT_BASE
         for target in parents:
