@@ -4,7 +4,7 @@ import numpy as np
 
 from agents.errors import AgentError
 from agents.view import check_input, list_actions
-from yukon_env.deals import next_below
+from yukon_env.deals import next_below, stream_of_seed
 from yukon_env.engine.compiling import kernel
 from yukon_env.engine.state import N_ACTIONS
 
@@ -13,7 +13,7 @@ class RandomAgent:
     """Draws uniformly from the legal moves; the same seed makes the same draws."""
 
     def __init__(self, seed: int = 0) -> None:
-        self._stream = np.random.SeedSequence(seed).generate_state(1, np.uint64)
+        self._stream = np.array([stream_of_seed(seed, purpose=2)])
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> np.ndarray:
         """Chooses an action for each position.

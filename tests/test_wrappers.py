@@ -110,3 +110,21 @@ def test_verdicts_need_perfect_information() -> None:
 def test_wrappers_of_other_environments_are_refused() -> None:
     with pytest.raises(YukonError, match="YukonEnv"):
         NoRepeats(gym.make("CartPole-v1"))
+
+
+def test_shaping_is_taken_back_where_no_repeats_ends_a_game() -> None:
+    env = NoRepeats(YukonEnv("yukon", shaping=1.0))
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        _, info = env.reset(seed=seed)
+        total, terminated = 0.0, False
+        while not terminated:
+            action = rng.choice(np.flatnonzero(info["action_mask"]))
+            _, reward, terminated, _, info = env.step(action)
+            total += reward
+        assert total == pytest.approx(float(info["is_success"]))
+
+
+def test_wrappers_are_in_the_spec() -> None:
+    env = NoRepeats(gym.make("Yukon-v0"))
+    assert isinstance(gym.make(env.spec), NoRepeats)

@@ -11,11 +11,12 @@ The form, base cards first, `<4C>` face down, `<>` face down and unknown, `-` an
 
 Labelled lines may stand anywhere; those with nothing to say may be left out. The forms of the
 common programs are read, too: `10H`, lower case, `Talon:` for the stock, a colon before a column.
+PySolFC deals its stock games with one card on the waste already: the first deal played here.
 """
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from yukon_env.cards import N_CARDS, N_RANKS, N_SUITS, RANKS, SUITS, card_text, parse_card
 from yukon_env.errors import BoardError, CardError
@@ -36,7 +37,7 @@ class Board:
         stock: The stock, next card to deal first.
         waste: The waste, the card dealt first at index 0.
         stock_seen: Whether a redeal has shown the stock's cards.
-        redeals_left: Redeals left, None for ever; as the variant deals them unless given.
+        redeals_left: Redeals left; None for ever.
     """
 
     columns: tuple[tuple[int, ...], ...]
@@ -45,7 +46,7 @@ class Board:
     stock: tuple[int, ...] = ()
     waste: tuple[int, ...] = ()
     stock_seen: bool = False
-    redeals_left: int | None = field(default=0)
+    redeals_left: int | None = 0
 
     @property
     def unknown(self) -> int:

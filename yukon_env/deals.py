@@ -15,6 +15,7 @@ from yukon_env.cards import N_CARDS, card_text
 from yukon_env.errors import DealError, YukonError
 
 MAX_DEAL = 2**63
+MAX_LISTED = 10_000_000
 SPLITS: dict[str, range] = {
     "test": range(10_000),
     "validation": range(10_000, 20_000),
@@ -66,7 +67,8 @@ def shuffle(cards, n, stream):
         cards[last], cards[other] = cards[other], cards[last]
 
 
-@njit
+# With a cache of its own, unlike other helpers: Python calls it too, and all it needs is here.
+@njit(cache=True)
 def fill_deck(deal, deck, stream):
     """Writes the deck of a deal number into `deck` (uint8, shape (52,)); `stream` is scratch."""
     stream[0] = mix(np.uint64(deal))
@@ -170,6 +172,8 @@ def list_deals(deals: Sequence[int] | np.ndarray) -> np.ndarray:
         raise DealError(f"deals must be a sequence of deal numbers, not {deals!r}") from None
     if n == 0:
         raise DealError("there is no deal: deals is empty")
+    if n > MAX_LISTED or isinstance(deals, str | bytes):
+        raise DealError(f"deals must be a split, a range, or at most {MAX_LISTED:,} deal numbers")
     return np.array([check_deal(deal) for deal in deals], np.int64)
 
 

@@ -8,7 +8,14 @@ import numpy as np
 
 from yukon_env.cards import N_CARDS
 from yukon_env.deals import stream_of_seed
-from yukon_env.engine.batch import EPISODE, draw_games, first_illegal, observe_games, step_games
+from yukon_env.engine.batch import (
+    EPISODE,
+    draw_games,
+    first_illegal,
+    observe_games,
+    potentials,
+    step_games,
+)
 from yukon_env.engine.state import N_ACTIONS, ROW, compile_rules, new_games
 from yukon_env.episodes import (
     Deals,
@@ -237,6 +244,16 @@ class YukonEnv(gym.Env[np.ndarray, np.int64]):
     def perfect_information(self) -> bool:
         """Whether hidden cards are shown."""
         return bool(self._settings.record["perfect_information"][0])
+
+    def paid_shaping(self) -> float:
+        """What `shaping` has paid for the present position.
+
+        A wrapper that ends the game here takes it back: a terminal state is worth nothing.
+        """
+        values = np.empty(1)
+        potentials(self._games, self._rules, values)
+        record = self._settings.record
+        return float(record["shaping"][0] * record["discount"][0] * values[0])
 
     @property
     def records(self) -> np.ndarray:

@@ -77,12 +77,13 @@ class Settings:
             raise YukonError(
                 f"illegal_action is 'ignore', 'terminate' or 'raise', not {illegal_action!r}"
             )
-        if not (np.isfinite(shaping) and 0.0 <= discount <= 1.0):
+        numbers = isinstance(shaping, int | float) and isinstance(discount, int | float)
+        if not numbers or not (np.isfinite(shaping) and 0.0 <= discount <= 1.0):
             raise YukonError(
-                f"shaping must be finite and discount in [0, 1], not {shaping} and {discount}"
+                f"shaping must be finite and discount in [0, 1], not {shaping!r} and {discount!r}"
             )
-        if max_episode_steps is not None and max_episode_steps < 1:
-            raise YukonError(f"max_episode_steps must be at least 1, not {max_episode_steps}")
+        if max_episode_steps is not None:
+            check_count("max_episode_steps", max_episode_steps)
         source = DealSource.of(deals)
         record = np.zeros(1, SETTINGS)
         record["perfect_information"] = perfect_information
@@ -94,6 +95,16 @@ class Settings:
         record["first_deal"] = source.first
         record["n_deals"] = source.count
         return cls(record, source.pool, illegal_action == "raise")
+
+
+def check_count(name: str, count: int) -> None:
+    """Checks an argument that counts something.
+
+    Raises:
+        YukonError: It is no whole number, less than 1, or more than an int64 holds.
+    """
+    if not isinstance(count, int | np.integer) or not 1 <= count <= NO_STEP_LIMIT:
+        raise YukonError(f"{name} must be a whole number, at least 1, not {count!r}")
 
 
 def read_options(options: Mapping[str, Any] | None, variant: Variant) -> tuple[Game, int] | None:
@@ -137,6 +148,7 @@ def start_from(
     streams = episodes["stream"].copy()
     episodes[which] = np.zeros(1, EPISODE)[0]
     episodes["deal"][which] = deal
+    episodes["won"][which] = game.won
     episodes["stream"] = streams
 
 

@@ -96,10 +96,12 @@ class Evaluation:
             p-value of the exact McNemar test.
 
         Raises:
-            DealError: The two did not play the same deals of the same variant.
+            DealError: The two did not play the same deals of the same variant, by one protocol.
         """
         if self.variant != other.variant or not np.array_equal(self.deals, other.deals):
             raise DealError("agents are compared on the same deals of the same variant only")
+        if (self.max_moves, self.allow_repeats) != (other.max_moves, other.allow_repeats):
+            raise DealError("agents are compared by the same protocol only")
         only_self = int((self.won & ~other.won).sum())
         only_other = int((other.won & ~self.won).sum())
         return self.win_rate - other.win_rate, mcnemar_exact(only_self, only_other)

@@ -1,6 +1,6 @@
 """Intervals and comparisons for win rates."""
 
-from math import comb, sqrt
+from math import sqrt
 from statistics import NormalDist
 
 
@@ -28,7 +28,8 @@ def wilson_interval(wins: int, games: int, confidence: float = 0.95) -> tuple[fl
     centre = rate + z * z / (2 * games)
     spread = z * sqrt(rate * (1 - rate) / games + z * z / (4 * games * games))
     scale = 1 + z * z / games
-    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+    low = (centre - spread) / scale if wins > 0 else 0.0
+    return low, (centre + spread) / scale if wins < games else 1.0
 
 
 def mcnemar_exact(only_first: int, only_second: int) -> float:
@@ -41,6 +42,9 @@ def mcnemar_exact(only_first: int, only_second: int) -> float:
         only_first: Deals that only the first of two agents won.
         only_second: Deals that only the second won.
     """
-    games = only_first + only_second
-    tail = sum(comb(games, wins) for wins in range(min(only_first, only_second) + 1))
+    fewer, games = min(int(only_first), int(only_second)), int(only_first) + int(only_second)
+    ways = tail = 1
+    for wins in range(fewer):
+        ways = ways * (games - wins) // (wins + 1)
+        tail += ways
     return min(1.0, 2 * tail / 2**games)

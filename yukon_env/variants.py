@@ -6,6 +6,7 @@ of a board) reads it, so a new game needs a new declaration and no other code.
 
 from dataclasses import dataclass
 from difflib import get_close_matches
+from operator import index
 from typing import Literal
 
 from yukon_env.cards import N_CARDS, N_RANKS
@@ -51,6 +52,14 @@ class Variant:
     foundation_return: bool = False
 
     def __post_init__(self) -> None:
+        try:
+            for name in ("hidden", "up"):
+                object.__setattr__(self, name, tuple(index(count) for count in getattr(self, name)))
+            object.__setattr__(self, "draw", index(self.draw))
+            if self.redeals is not None:
+                object.__setattr__(self, "redeals", index(self.redeals))
+        except TypeError as error:
+            raise VariantError(f"{self.key}: counts are whole numbers: {error}") from None
         if len(self.hidden) != N_COLUMNS or len(self.up) != N_COLUMNS:
             raise VariantError(f"{self.key}: hidden and up need {N_COLUMNS} counts each")
         if min(self.hidden) < 0 or min(self.up) < 0:

@@ -1,5 +1,6 @@
 """Many games as one Gymnasium vector environment, compiled."""
 
+import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -27,6 +28,7 @@ from yukon_env.episodes import (
     IllegalAction,
     Settings,
     action_space,
+    check_count,
     check_state,
     observation_space,
     raise_illegal,
@@ -63,6 +65,9 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         YukonError: An argument is bad; the message says which and why.
     """
 
+    _threads: ThreadPoolExecutor | None = None
+    _threads_pid = 0
+
     def __init__(
         self,
         num_envs: int = 1,
@@ -79,10 +84,8 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         num_threads: int = 1,
         render_mode: str | None = None,
     ) -> None:
-        if num_envs < 1 or num_threads < 1:
-            raise YukonError(
-                f"num_envs and num_threads are at least 1, not {num_envs} and {num_threads}"
-            )
+        check_count("num_envs", num_envs)
+        check_count("num_threads", num_threads)
         if render_mode not in (None, *YukonEnv.metadata["render_modes"]):
             raise YukonError(f"render_mode is 'ansi' or None, not {render_mode!r}")
         self.num_envs = num_envs
@@ -112,7 +115,6 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self._all = np.ones(num_envs, np.bool_)
         self._sampler = np.zeros(1, np.uint64)
         self._seeded = np.zeros(num_envs, np.bool_)
-        self._threads: ThreadPoolExecutor | None = None
 
     def reset(
         self,
@@ -258,8 +260,10 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             return [None] * self.num_envs
         if isinstance(seed, int | np.integer):
             return [int(seed) + index for index in range(self.num_envs)]
-        if len(seed) != self.num_envs:
-            raise YukonError(f"{len(seed)} seeds were given for {self.num_envs} games")
+        if not isinstance(seed, Sequence | np.ndarray) or len(seed) != self.num_envs:
+            raise YukonError(
+                f"seed must be a whole number, or a sequence of {self.num_envs}, not {seed!r}"
+            )
         return list(seed)
 
     def _read_reset_mask(self, reset_mask: Any) -> np.ndarray:
@@ -318,8 +322,10 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         if self.num_threads == 1:
             self._step_range(actions, 0, self.num_envs)
             return
-        if self._threads is None:
+        if self._threads is None or self._threads_pid != os.getpid():
+            # Threads do not live on in a forked process.
             self._threads = ThreadPoolExecutor(self.num_threads - 1)
+            self._threads_pid = os.getpid()
         bounds = [self.num_envs * part // self.num_threads for part in range(self.num_threads + 1)]
         parts = [
             self._threads.submit(self._step_range, actions, bounds[part], bounds[part + 1])

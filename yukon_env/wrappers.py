@@ -5,6 +5,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
+from gymnasium.utils import RecordConstructorArgs
 
 from yukon_env.engine.repeats import Repeats
 from yukon_env.engine.state import N_ACTIONS, compile_rules
@@ -14,7 +15,7 @@ from yukon_env.errors import YukonError
 Dict = dict[str, Any]
 
 
-class MaskInObservation(gym.ObservationWrapper):
+class MaskInObservation(gym.Wrapper, RecordConstructorArgs):
     """Puts the action mask into a Dict observation, where some libraries look for it.
 
     The key `action_mask` is the one that RLlib's action-masking module and TorchRL's
@@ -27,7 +28,8 @@ class MaskInObservation(gym.ObservationWrapper):
     """
 
     def __init__(self, env: gym.Env, observation_key: str = "observation") -> None:
-        super().__init__(env)
+        RecordConstructorArgs.__init__(self, observation_key=observation_key)
+        gym.Wrapper.__init__(self, env)
         self._key = observation_key
         self.observation_space = spaces.Dict(
             {
@@ -50,7 +52,7 @@ class MaskInObservation(gym.ObservationWrapper):
         return {self._key: observation, "action_mask": info["action_mask"].copy()}
 
 
-class VerdictInInfo(gym.Wrapper):
+class VerdictInInfo(gym.Wrapper, RecordConstructorArgs):
     """Adds to the info whether the position can still be won: `info["verdict"]`.
 
     It is `winnable`, `unwinnable`, or `unknown` where the limit came first, by the complete
@@ -62,7 +64,8 @@ class VerdictInInfo(gym.Wrapper):
     """
 
     def __init__(self, env: gym.Env, max_states: int = 100_000) -> None:
-        super().__init__(env)
+        RecordConstructorArgs.__init__(self, max_states=max_states)
+        gym.Wrapper.__init__(self, env)
         if not isinstance(env.unwrapped, YukonEnv) or not env.unwrapped.perfect_information:
             raise YukonError("VerdictInInfo needs a YukonEnv with perfect_information=True")
         self._max_states = max_states
@@ -84,7 +87,7 @@ class VerdictInInfo(gym.Wrapper):
         return {**info, "verdict": verdict.value}
 
 
-class NoRepeats(gym.Wrapper):
+class NoRepeats(gym.Wrapper, RecordConstructorArgs):
     """Takes moves out of the mask that lead back to a position of the same episode.
 
     This is a rule for a player, not one of the game: two positions that differ only in the order
@@ -95,7 +98,8 @@ class NoRepeats(gym.Wrapper):
     """
 
     def __init__(self, env: gym.Env) -> None:
-        super().__init__(env)
+        RecordConstructorArgs.__init__(self)
+        gym.Wrapper.__init__(self, env)
         if not isinstance(env.unwrapped, YukonEnv):
             raise YukonError(f"NoRepeats needs a YukonEnv, not {env.unwrapped}")
         self._repeats = Repeats(1)
@@ -113,7 +117,10 @@ class NoRepeats(gym.Wrapper):
     def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, Dict]:
         """Steps; terminates, without reward, when no move leads to a new position."""
         observation, reward, terminated, truncated, info = self.env.step(action)
-        terminated = self._restrict(info) or terminated
+        if self._restrict(info):
+            env = self.env.unwrapped
+            assert isinstance(env, YukonEnv)
+            return observation, float(reward) - env.paid_shaping(), True, truncated, info
         return observation, float(reward), terminated, truncated, info
 
     def action_masks(self) -> np.ndarray:

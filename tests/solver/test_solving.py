@@ -13,9 +13,9 @@ import rulebook
 from helpers import BURIED_ACE, KEYS, ONE_MOVE_LEFT, SPADES_LEFT, text_of
 from replay import replay
 
-from yukon_env import VARIANTS, Game
+from yukon_env import VARIANTS, Game, Variant
 from yukon_env.deals import deck_of_deal
-from yukon_env.errors import BoardError
+from yukon_env.errors import BoardError, VariantError
 from yukon_env.solver import Verdict, solve, solve_deals, workspace
 from yukon_env.solver.__main__ import main
 
@@ -219,3 +219,9 @@ def test_text_of_reduced_tables_is_read_back():
         table = brute.reduced_table(key, rng)
         board = Game(key, text=text_of(table)).board
         assert brute.state_of(brute.table_of_board(board, key)) == brute.state_of(table)
+
+
+def test_a_variant_that_the_key_has_no_room_for_is_refused() -> None:
+    crowded = Variant("crowded", "Crowded", (0,) * 7, (8, 8, 8, 7, 7, 7, 7), "any", up_or_down=True)
+    with pytest.raises(VariantError, match="room for 4"):
+        solve(Game(crowded, deal=1))

@@ -55,7 +55,7 @@ SETTINGS = np.dtype(
                 ("discount", np.float64),
                 # A `deals.DealSource` without its pool.
                 ("first_deal", np.int64),
-                ("n_deals", np.int64),
+                ("n_deals", np.uint64),
             ],
             align=True,
         ),
