@@ -192,7 +192,7 @@ class MoveDistribution(MaskableDistribution):
 
     def proba_distribution_net(self, *args: Any, **kwargs: Any) -> nn.Module:
         """Not used: `MoveNetwork` gives the logits."""
-        raise NotImplementedError
+        raise TypeError("a MoveDistribution is made of moves and their logits")
 
     proba_distribution = actions_from_params = log_prob_from_params = proba_distribution_net  # type: ignore[assignment]
 
