@@ -127,4 +127,5 @@ def test_shaping_is_taken_back_where_no_repeats_ends_a_game() -> None:
 
 def test_wrappers_are_in_the_spec() -> None:
     env = NoRepeats(gym.make("Yukon-v0"))
+    assert env.spec is not None
     assert isinstance(gym.make(env.spec), NoRepeats)
