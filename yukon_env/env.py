@@ -218,7 +218,7 @@ class YukonEnv(gym.Env[np.ndarray, np.int64]):
             "is_success": won,
             "illegal_action": illegal,
         }
-        return info, float(reward), bool(terminated)
+        return info, reward, terminated  # type: ignore[return-value]
 
     def action_masks(self) -> np.ndarray:
         """The legal actions: bool, shape (417,); all True when the game is over."""
