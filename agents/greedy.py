@@ -18,7 +18,9 @@ from yukon_env.cards import N_CARDS
 from yukon_env.deals import fill_deck
 from yukon_env.engine.compiling import kernel
 from yukon_env.engine.moves import deal, is_won, play
+from yukon_env.engine.repeats import contains
 from yukon_env.engine.state import GAME, N_ACTIONS, compile_rules
+from yukon_env.evaluation import MAX_MOVES
 from yukon_env.variants import Variant, get_variant
 
 WEIGHTS = Path(__file__).parent / "weights"
@@ -194,8 +196,6 @@ def _choose(seen, masks, relations, weights, view, row, legal, scores, actions):
 # Whole games, for tuning and for planners
 # --------------------------------------------------------------------------------------------
 
-MAX_MOVES = 200
-
 
 def play_deals(
     variant: Variant, weights: np.ndarray, deals: np.ndarray, max_moves: int = MAX_MOVES
@@ -266,18 +266,10 @@ def _play_best_new(games, rules, legal, n, scores, keys):
         best = best_move(legal, n, scores)
         games[1] = games[0]
         play(games[1], rules[0], legal[best])
-        if not _contains(keys, games[1].key):
+        if not contains(keys, games[1].key):
             games[0] = games[1]
             return True
         n -= 1
         legal[best] = legal[n]
         scores[best] = scores[n]
     return False
-
-
-@njit
-def _contains(keys, key):
-    found = False
-    for index in range(keys.shape[0]):
-        found |= keys[index] == key
-    return found

@@ -19,6 +19,7 @@ from yukon_env.engine.batch import potentials
 from yukon_env.engine.repeats import Repeats
 from yukon_env.engine.state import N_ACTIONS, compile_rules
 from yukon_env.episodes import Deals
+from yukon_env.evaluation import MAX_MOVES
 from yukon_env.variants import Variant
 
 DictObs = dict[str, np.ndarray]
@@ -54,7 +55,7 @@ class YukonSB3VecEnv(VecEnv):
         allow_repeats: bool = True,
         shaping: float = 0.0,
         discount: float = 1.0,
-        max_episode_steps: int | None = 200,
+        max_episode_steps: int | None = MAX_MOVES,
         num_threads: int = 1,
     ) -> None:
         self.games = YukonVectorEnv(

@@ -19,6 +19,7 @@ from numba import njit
 
 from agents.errors import AgentError
 from yukon_env.cards import N_CARDS, N_RANKS, N_SUITS
+from yukon_env.engine.moves import ON_HIDDEN
 from yukon_env.engine.state import (
     FACE_UP,
     FOUNDATION,
@@ -33,8 +34,6 @@ from yukon_env.engine.state import (
 )
 from yukon_env.variants import N_COLUMNS
 
-# Beneath a card: another card, NO_CARD (the bare table), or a face-down card.
-ON_HIDDEN = NO_CARD + 1
 MAX_HIDDEN = 21
 MAX_COLUMN = N_CARDS
 SOON_RANKS = 2

@@ -1,8 +1,9 @@
 """How fast the environments are: `python -m experiments.throughput`.
 
 Counting rule: legal random play; every step counts one game stepped, with its observation and
-mask written; drawing the random action and dealing new games are inside the measured time. Each
-figure is the best of several repetitions, since other processes only ever make a run slower.
+mask written; drawing the random action and dealing new games are inside the measured time (for the
+single environment from random numbers drawn beforehand). Each figure is the best of several
+repetitions, since other processes only ever make a run slower.
 """
 
 import argparse
@@ -18,10 +19,10 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-import yukon_env
 from yukon_env.engine.batch import EPISODE
 from yukon_env.engine.state import GAME, N_ACTIONS
 from yukon_env.env import YukonEnv
+from yukon_env.episodes import MAX_EPISODE_STEPS
 from yukon_env.variants import VARIANTS
 from yukon_env.vector_env import YukonVectorEnv
 
@@ -118,7 +119,7 @@ def measure_single(variant: str, seconds: float) -> float:
             action = legal.item(int(draw * n_legal.item()))
             _, _, terminated, _, _ = env.step(action)
             state["steps"] += 1
-            if terminated or state["steps"] == yukon_env.MAX_EPISODE_STEPS:
+            if terminated or state["steps"] == MAX_EPISODE_STEPS:
                 env.reset()
                 state["steps"] = 0
         return len(draws)

@@ -41,7 +41,7 @@ from experiments.runs import (
 )
 from yukon_env.deals import SPLITS
 from yukon_env.errors import YukonError
-from yukon_env.evaluation import evaluate
+from yukon_env.evaluation import MAX_MOVES, evaluate
 from yukon_env.stats import wilson_interval
 from yukon_env.variants import VARIANTS
 
@@ -75,7 +75,7 @@ class TrainConfig:
     value_weight: float = _option(0.5, "weight of the value loss")
     shaping: float = _option(1.0, "weight of the potential-based reward for progress")
     width: int = _option(64, "size of the network's embeddings")
-    max_moves: int = _option(200, "moves after which a game is cut")
+    max_moves: int = _option(MAX_MOVES, "moves after which a game is cut")
     allow_repeats: bool = _option(False, "let games go back to positions they have been in")
     validation_deals: int = _option(1000, "validation deals played at each checkpoint")
     checkpoint_seconds: float = _option(30.0, "time between two checkpoints")

@@ -7,6 +7,7 @@ import gymnasium
 
 from yukon_env.deals import SPLITS, deck_of_deal
 from yukon_env.env import YukonEnv
+from yukon_env.episodes import MAX_EPISODE_STEPS
 from yukon_env.errors import YukonError
 from yukon_env.game import Game, Move
 from yukon_env.variants import VARIANTS, Variant
@@ -23,8 +24,6 @@ __all__ = [
     "YukonVectorEnv",
     "deck_of_deal",
 ]
-
-MAX_EPISODE_STEPS = 500
 
 for _variant in VARIANTS.values():
     gymnasium.register(

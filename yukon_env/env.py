@@ -66,8 +66,9 @@ class YukonEnv(gym.Env[np.ndarray, np.int64]):
     registered environments (Gymnasium's `TimeLimit`).
 
     ## Information
-    `action_mask`; `deal`, the deal number (-1 for a deck or board given by hand); `is_success`,
-    whether the game is won; `illegal_action`, whether the last action was illegal.
+    `action_mask`; `deal`, the deal number (-1 for a deck or board given by hand), which is for the
+    record: it tells the whole deck, so no policy may read it; `is_success`, whether the game is
+    won; `illegal_action`, whether the last action was illegal.
 
     ## Version History
     * v0: the first version.

@@ -23,6 +23,8 @@ from yukon_env.variants import Variant
 Deals = str | range | Sequence[int] | np.ndarray
 IllegalAction = Literal["ignore", "terminate", "raise"]
 
+# Steps after which the registered environments, and the vector environment, cut a game.
+MAX_EPISODE_STEPS = 500
 NO_STEP_LIMIT = np.iinfo(np.int64).max
 OPTIONS = ("deal", "deck", "board")
 

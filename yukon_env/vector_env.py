@@ -24,6 +24,7 @@ from yukon_env.engine.batch import (
 from yukon_env.engine.state import N_ACTIONS, ROW, compile_rules, new_games
 from yukon_env.env import YukonEnv
 from yukon_env.episodes import (
+    MAX_EPISODE_STEPS,
     Deals,
     IllegalAction,
     Settings,
@@ -78,7 +79,7 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         illegal_action: IllegalAction = "ignore",
         shaping: float = 0.0,
         discount: float = 1.0,
-        max_episode_steps: int | None = 500,
+        max_episode_steps: int | None = MAX_EPISODE_STEPS,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         copy: bool = True,
         num_threads: int = 1,

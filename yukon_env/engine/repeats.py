@@ -50,7 +50,7 @@ class Repeats:
 def _forbid(games, rules, keys, counts, scratch, masks, stuck):
     for index in range(len(games)):
         game = games[index]
-        if not _contains(keys[index], counts[index], game.key):
+        if not contains(keys[index, : counts[index]], game.key):
             keys[index, counts[index]] = game.key
             counts[index] += 1
         n_left = 0
@@ -58,15 +58,16 @@ def _forbid(games, rules, keys, counts, scratch, masks, stuck):
             action = game.legal[number]
             scratch[0] = game
             apply(scratch[0], rules[0], action)
-            seen = _contains(keys[index], counts[index], scratch[0].key)
+            seen = contains(keys[index, : counts[index]], scratch[0].key)
             masks[index, action] = not seen
             n_left += not seen
         stuck[index] = game.n_legal > 0 and n_left == 0
 
 
 @njit
-def _contains(keys, count, key):
+def contains(keys, key):
+    """Whether a position key is among `keys` (uint64, shape (n,))."""
     found = False
-    for index in range(count):
+    for index in range(len(keys)):
         found |= keys[index] == key
     return found
