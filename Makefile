@@ -25,7 +25,7 @@ lint: $(INSTALLED)
 $(INSTALLED): pyproject.toml constraints.txt | check-python
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[train,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[train,study,dev]'
 	touch $(INSTALLED)
 
 check-python:

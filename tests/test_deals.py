@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow
 import pytest
 from helpers import assert_uniform
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import parquet
 
-from yukon_env import SPLITS, YukonError, YukonVectorEnv, deck_of_deal
+from yukon_env import SPLITS, YukonEnv, YukonError, YukonVectorEnv, deck_of_deal
 from yukon_env.cards import card_text
 from yukon_env.deals import (
+    DEAL_FILES,
     MAX_DEAL,
     DealSource,
     check_deck,
     draw_deal,
     next_below,
     next_word,
+    read_deals,
     shuffle,
     stream_of_seed,
 )
+from yukon_env.errors import DealError
 
 # These never change: deal numbers are published with results.
 GOLDEN = {
@@ -180,6 +187,70 @@ def test_draws_are_uniform(deals: Any, pool: Any) -> None:
     assert set(drawn) == set(pool)
     if len(pool) > 1:
         assert_uniform([drawn.count(deal) for deal in pool])
+
+
+# --- Pools in files --------------------------------------------------------------------------
+
+POOL = [7, 3, 2**63 - 1]
+
+
+def write_pool(folder: Path, suffix: str) -> Path:
+    path = folder / f"pool{suffix}"
+    if suffix == ".txt":
+        path.write_text("7\n3\n\n  9223372036854775807")
+    elif suffix == ".json":
+        path.write_text(str(POOL))
+    elif suffix == ".npy":
+        np.save(path, np.array(POOL))
+    else:
+        columns = {"variant": ["yukon"] * 3, "deal": POOL}
+        parquet.write_table(pyarrow.table(columns), path)
+    return path
+
+
+@pytest.mark.parametrize("suffix", DEAL_FILES)
+def test_pools_from_files(suffix: str, tmp_path: Path) -> None:
+    path = write_pool(tmp_path, suffix)
+    assert read_deals(path).tolist() == POOL
+    assert set(deals_drawn(path, 100).tolist()) == set(POOL)
+    env = YukonEnv(deals=str(path))
+    assert {env.reset(seed=seed)[1]["deal"] for seed in range(30)} == set(POOL)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("absent.txt", None, "absent.txt"),
+        ("a.txt", "", "empty"),
+        ("a.txt", "1 2 three", "three"),
+        ("a.txt", "1\n-2", "-2"),
+        ("a.json", "{", "a.json"),
+        ("a.json", "7", "sequence"),
+        ("a.json", '["x"]', "'x'"),
+        ("a.json", "[1.0]", "1.0"),
+        ("a.npy", "no array", "a.npy"),
+        ("a.parquet", "no table", "a.parquet"),
+        ("a.csv", "1", r"\.parquet; .*a\.csv does not"),
+    ],
+)
+def test_bad_pools(name: str, content: str | None, message: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(DealError, match=message):
+        DealSource.of(path)
+
+
+def test_a_parquet_pool_needs_its_column_and_pyarrow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "pool.parquet"
+    parquet.write_table(pyarrow.table({"number": [1]}), path)
+    with pytest.raises(DealError, match="no column `deal`"):
+        read_deals(path)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(DealError, match="pip install pyarrow"):
+        read_deals(path)
 
 
 # --- What is refused -------------------------------------------------------------------------

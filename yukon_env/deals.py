@@ -5,8 +5,10 @@ generators", OOPSLA 2014), written here so that a deal number means the same dec
 whatever NumPy does. Its state is a plain `uint64`, advanced by the functions that draw from it.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numba import njit
@@ -141,18 +143,24 @@ class DealSource:
     pool: np.ndarray
 
     @classmethod
-    def of(cls, deals: "str | range | Sequence[int] | np.ndarray") -> "DealSource":
+    def of(cls, deals: "str | Path | range | Sequence[int] | np.ndarray") -> "DealSource":
         """Reads the `deals` argument of an environment.
 
         Args:
-            deals: The name of a split, a range, or a sequence of deal numbers.
+            deals: The name of a split, a file that `read_deals` reads, a range, or a sequence of
+                deal numbers.
 
         Raises:
             DealError: The split is unknown, there is no deal, or a number is no deal number.
         """
+        if isinstance(deals, Path) or (isinstance(deals, str) and deals.endswith(DEAL_FILES)):
+            deals = read_deals(deals)
         if isinstance(deals, str):
             if deals not in SPLITS:
-                raise DealError(f"unknown split {deals!r}; known are {', '.join(SPLITS)}")
+                raise DealError(
+                    f"unknown split {deals!r}; known are {', '.join(SPLITS)}, "
+                    f"and files that end in {', '.join(DEAL_FILES)}"
+                )
             deals = SPLITS[deals]
         if isinstance(deals, range) and deals.step == 1 and deals:
             first, last = check_deal(deals.start), check_deal(deals.stop - 1)
@@ -175,6 +183,61 @@ def list_deals(deals: Sequence[int] | np.ndarray) -> np.ndarray:
     if n > MAX_LISTED or isinstance(deals, str | bytes):
         raise DealError(f"deals must be a split, a range, or at most {MAX_LISTED:,} deal numbers")
     return np.array([check_deal(deal) for deal in deals], np.int64)
+
+
+def read_deals(path: str | Path) -> np.ndarray:
+    """Reads deal numbers from a file.
+
+    Args:
+        path: Ends in `.txt` (numbers between white space), `.json` (a list), `.npy`, or `.parquet`
+            (its column `deal`; needs pyarrow).
+
+    Returns:
+        int64, shape (n,).
+
+    Raises:
+        DealError: The file cannot be read, or does not hold deal numbers.
+    """
+    path = Path(path)
+    if path.suffix not in DEAL_FILES:
+        raise DealError(f"files of deals end in {', '.join(DEAL_FILES)}; {path} does not")
+    try:
+        return list_deals(_READERS[path.suffix](path))
+    except (OSError, ValueError) as error:
+        raise DealError(f"{path} holds no deals that can be read: {error}") from error
+
+
+def _read_text(path: Path) -> list[int]:
+    return [int(word) for word in path.read_text().split()]
+
+
+def _read_json(path: Path) -> list[int]:
+    return json.loads(path.read_text())
+
+
+def _read_npy(path: Path) -> np.ndarray:
+    return np.load(path, allow_pickle=False)
+
+
+def _read_parquet(path: Path) -> np.ndarray:
+    try:
+        import pyarrow.parquet  # Only those who keep Parquet need it.
+    except ImportError:
+        raise DealError("Parquet files need pyarrow: pip install pyarrow") from None
+    table = pyarrow.parquet.read_table(path)
+    if "deal" not in table.column_names:
+        raise DealError("it has no column `deal`")
+    return table["deal"].to_numpy()
+
+
+_READERS: dict[str, Callable[[Path], Sequence[int] | np.ndarray]] = {
+    ".txt": _read_text,
+    ".json": _read_json,
+    ".npy": _read_npy,
+    ".parquet": _read_parquet,
+}
+# Files that deal numbers are read from, by the end of their names.
+DEAL_FILES = tuple(_READERS)
 
 
 @njit

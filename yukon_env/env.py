@@ -75,8 +75,8 @@ class YukonEnv(gym.Env[np.ndarray, np.int64]):
 
     Args:
         variant: A key such as `yukon`, or a `Variant` of your own.
-        deals: Where deals are drawn from: a split (`train`, `validation`, `test`), a range, or a
-            sequence of deal numbers.
+        deals: Where deals are drawn from: a split (`train`, `validation`, `test`), a range, a
+            sequence of deal numbers, or a file of them (`deals.read_deals` says which).
         perfect_information: Show hidden cards at their true place, with face_up 0.
         illegal_action: `ignore` changes nothing and counts as a step, `terminate` ends the
             episode, `raise` raises an error.

@@ -6,6 +6,7 @@ options of `reset` is the same and is read here.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +21,7 @@ from yukon_env.errors import BoardError, DealError, MoveError, YukonError
 from yukon_env.game import Game
 from yukon_env.variants import Variant
 
-Deals = str | range | Sequence[int] | np.ndarray
+Deals = str | Path | range | Sequence[int] | np.ndarray
 IllegalAction = Literal["ignore", "terminate", "raise"]
 
 # Steps after which the registered environments, and the vector environment, cut a game.

@@ -51,7 +51,8 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     Args:
         num_envs: How many games.
         variant: A key such as `yukon`, or a `Variant` of your own.
-        deals: Where deals are drawn from: a split, a range, or a sequence of deal numbers.
+        deals: Where deals are drawn from: a split, a range, a sequence of deal numbers, or a file
+            of them.
         perfect_information: Show hidden cards at their true place, with face_up 0.
         illegal_action: `ignore`, `terminate` or `raise`.
         shaping: Weight of the potential-based reward for progress.
