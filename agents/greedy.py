@@ -24,6 +24,7 @@ from yukon_env.evaluation import MAX_MOVES
 from yukon_env.variants import Variant, get_variant
 
 WEIGHTS = Path(__file__).parent / "weights"
+NO_MOVE = -1
 
 
 class GreedyAgent:
@@ -254,22 +255,23 @@ def play_to_the_end(games, rules, relations, weights, view, row, legal, scores, 
         for index in range(n):
             legal[index] = games[0].legal[index]
         score_moves(games[0].seen, relations[0], weights, view[0], row, legal, n, scores)
-        if not _play_best_new(games, rules, legal, n, scores, keys[: move + 1]):
+        if play_best_new(games, rules, legal, n, scores, keys[: move + 1]) == NO_MOVE:
             return move
     return keys.shape[0] - 1
 
 
 @njit
-def _play_best_new(games, rules, legal, n, scores, keys):
-    """Plays the best move that enters a position not in `keys`; says whether there is one."""
+def play_best_new(games, rules, legal, n, scores, keys):
+    """Plays the best move that enters a position not in `keys`; returns it, or NO_MOVE."""
     while n > 0:
         best = best_move(legal, n, scores)
+        action = legal[best]
         games[1] = games[0]
-        play(games[1], rules[0], legal[best])
+        play(games[1], rules[0], action)
         if not contains(keys, games[1].key):
             games[0] = games[1]
-            return True
+            return action
         n -= 1
         legal[best] = legal[n]
         scores[best] = scores[n]
-    return False
+    return NO_MOVE

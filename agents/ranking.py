@@ -1,0 +1,38 @@
+"""A move explained: what an agent thinks of each legal move, in numbers.
+
+An agent that can say so has a method `rank(observation, action_mask) -> list[RankedMove]`, for one
+position: int8 of shape (52, 3) and int8 or bool of shape (417,). The list holds every move that
+the mask allows, the best first.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class RankedMove:
+    """A move, and what an agent says of it.
+
+    Attributes:
+        action: The action's number.
+        numbers: By name, the most important first; the same names for all moves of a position.
+    """
+
+    action: int
+    numbers: dict[str, float]
+
+
+@runtime_checkable
+class Ranker(Protocol):
+    """An agent that can explain its choice."""
+
+    def rank(self, observation: np.ndarray, action_mask: np.ndarray) -> list[RankedMove]:
+        """Ranks the moves that the mask allows, the best first."""
+
+
+def ranked(moves: Iterable[RankedMove]) -> list[RankedMove]:
+    """Sorts moves by their numbers, the highest first; of equal moves the lowest action first."""
+    return sorted(moves, key=lambda move: (*(-x for x in move.numbers.values()), move.action))
