@@ -11,8 +11,10 @@ import numpy as np
 from numba import njit
 
 from agents.errors import AgentError
-from agents.features import MOVE_FEATURES, N_MOVE_FEATURES, describe_move
+from agents.features import MOVE_FEATURES, N_MOVE_FEATURES, describe_move, move_features
+from agents.files import write_text
 from agents.random_agent import check_chosen
+from agents.ranking import RankedMove, ranked
 from agents.view import VIEW, check_input, list_actions, look, relations_of
 from yukon_env.cards import N_CARDS
 from yukon_env.deals import fill_deck
@@ -83,6 +85,23 @@ class GreedyAgent:
         check_chosen(actions)
         return actions
 
+    def rank(self, observation: np.ndarray, action_mask: np.ndarray) -> list[RankedMove]:
+        """Ranks the moves of a position (see `agents.ranking`).
+
+        Numbers: the score, and what each feature contributes to it, the largest first.
+        """
+        games = observation[np.newaxis], action_mask[np.newaxis]
+        features, _, actions = move_features(*games, compile_rules(self.variant))
+        rows = zip(actions.tolist(), features, strict=True)
+        return ranked(RankedMove(action, self._explain(row)) for action, row in rows)
+
+    def _explain(self, row: np.ndarray) -> dict[str, float]:
+        """The score of the features of a move, float32 (N_MOVE_FEATURES,), and its parts."""
+        parts = row * self.weights
+        shares = {MOVE_FEATURES[index]: float(parts[index]) for index in np.argsort(-abs(parts))}
+        told = {name: share for name, share in shares.items() if share != 0}
+        return {"score": float(score_move(row, self.weights)), **told}
+
 
 class Scratch:
     """The buffers that scoring one position needs."""
@@ -141,9 +160,7 @@ def write_weights(path: Path, variant: Variant, weights: np.ndarray, **about: ob
         name: round(float(value), 4) for name, value in zip(MOVE_FEATURES, weights, strict=True)
     }
     record = {"variant": variant.key, **about, "weights": values}
-    unfinished = path.with_suffix(".part")
-    unfinished.write_text(json.dumps(record, indent=2) + "\n")
-    unfinished.replace(path)
+    write_text(path, json.dumps(record, indent=2) + "\n")
 
 
 # --------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import numpy as np
 
 from agents.errors import AgentError
+from agents.ranking import RankedMove
 from agents.view import check_input, list_actions
 from yukon_env.deals import next_below, stream_of_seed
 from yukon_env.engine.compiling import kernel
@@ -33,6 +34,11 @@ class RandomAgent:
         _draw(masks, self._stream, np.empty(N_ACTIONS, np.int64), actions)
         check_chosen(actions)
         return actions
+
+    def rank(self, observation: np.ndarray, action_mask: np.ndarray) -> list[RankedMove]:
+        """Ranks the moves of a position (see `agents.ranking`): all are equally likely."""
+        legal = np.flatnonzero(action_mask).tolist()
+        return [RankedMove(action, {"probability": 1 / len(legal)}) for action in legal]
 
 
 def check_chosen(actions: np.ndarray) -> None:

@@ -18,7 +18,7 @@ class RankedMove:
 
     Attributes:
         action: The action's number.
-        numbers: By name, the most important first; the same names for all moves of a position.
+        numbers: What decides its rank, by name, then what explains it.
     """
 
     action: int
@@ -34,5 +34,5 @@ class Ranker(Protocol):
 
 
 def ranked(moves: Iterable[RankedMove]) -> list[RankedMove]:
-    """Sorts moves by their numbers, the highest first; of equal moves the lowest action first."""
-    return sorted(moves, key=lambda move: (*(-x for x in move.numbers.values()), move.action))
+    """Sorts moves by their first number, the highest first; of equal ones the lowest action."""
+    return sorted(moves, key=lambda move: (-next(iter(move.numbers.values())), move.action))

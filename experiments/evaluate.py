@@ -4,14 +4,16 @@
 
 prints a table with 95 % Wilson intervals, and for each pair of agents the exact McNemar test on
 the same deals. `--out results.parquet` (or `.json`) keeps a row per agent and deal, with the
-command, the versions and the protocol beside them.
+command, the versions and the protocol beside them; `--record` keeps the totals where
+`python -m experiments.results` finds them. The same command goes on after it was killed.
 """
 
 import argparse
 import json
 import os
 import re
-from collections.abc import Iterable
+import sys
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -21,32 +23,48 @@ from tqdm import tqdm
 
 import agents
 from agents.errors import AgentError
+from agents.files import write_text, write_whole
+from experiments.playing import ROWS, Part, forget, play_parts
+from experiments.results import markdown, record
 from experiments.runs import provenance
 from yukon_env.deals import SPLITS
 from yukon_env.errors import YukonError
-from yukon_env.evaluation import BATCH_SIZE, MAX_MOVES, Evaluation, evaluate
+from yukon_env.evaluation import MAX_MOVES, Evaluation
 from yukon_env.variants import VARIANTS
 
-ROW_FIELDS = ("deals", "won", "moves", "cards_up", "hidden", "ending")
+# Large enough for a network to answer for many games at once.
+PART_SIZE = 1000
+RUNS = Path("runs/evaluate")
 COLUMN_NAMES = {"deals": "deal"}
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Evaluates the agents of the command line, prints the tables and keeps the rows."""
     parser = make_parser()
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
+    parts = {name: list_parts(name, args) for name in args.agents}
     try:
-        results = evaluate_agents(args)
-    except (AgentError, YukonError) as error:
+        if len(parts) < len(args.agents):
+            raise AgentError("an agent is named twice")
+        results = {name: evaluate_agent(name, parts[name], args) for name in parts}
+    except YukonError as error:
         parser.error(str(error))
+    except KeyboardInterrupt:
+        sys.exit("\ninterrupted; the same command goes on from here")
     print(describe_protocol(next(iter(results.values()))))
     print(format_table(results))
     if len(results) > 1:
         print(f"\n{format_comparisons(results)}")
+    about = describe_run(args, results)
+    print(f"\n{describe_versions(about)}")
     if args.out is not None:
-        about = describe_run(args, results)
         write_results(args.out, results, about)
-        print(f"\nRows written to {args.out}")
+        print(f"Rows written to {args.out}")
+    if args.record:
+        for name, result in results.items():
+            print(f"Recorded in {record(name, result, about)}")
+    for played in parts.values():
+        forget(played, args.runs)
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -67,14 +85,27 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--deals", type=parse_deals, default=SPLITS["test"], help="test, validation, 17 or 0-1999"
     )
-    parser.add_argument("--max-moves", type=int, default=MAX_MOVES, help="cut games after these")
+    parser.add_argument(
+        "--max-moves", type=positive, default=MAX_MOVES, help="cut games after these"
+    )
     parser.add_argument(
         "--allow-repeats", action="store_true", help="offer moves back to earlier positions, too"
     )
-    parser.add_argument("--batch-size", type=int, default=BATCH_SIZE, help="games shown at once")
+    parser.add_argument(
+        "--part", type=positive, default=PART_SIZE, help="deals that are played, and kept, at once"
+    )
+    parser.add_argument(
+        "--jobs", type=positive, default=1, help="processes that play; the result is the same"
+    )
+    parser.add_argument(
+        "--runs", type=Path, default=RUNS, help="folder for parts of a run that is not finished"
+    )
     parser.add_argument("--seed", type=parse_seed, default=0, help="for agents that draw")
     parser.add_argument(
         "--out", type=parse_out, metavar="FILE", help="keep the rows: a .parquet or .json file"
+    )
+    parser.add_argument(
+        "--record", action="store_true", help="keep the totals in experiments/results"
     )
     return parser
 
@@ -100,6 +131,13 @@ def parse_seed(text: str) -> int:
     return int(text)
 
 
+def positive(text: str) -> int:
+    """Reads a whole number above 0."""
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+    return int(text)
+
+
 def parse_out(text: str) -> Path:
     """Reads the name of a file that results can be written to."""
     path = Path(text)
@@ -110,23 +148,23 @@ def parse_out(text: str) -> Path:
     return path
 
 
-def evaluate_agents(args: argparse.Namespace) -> dict[str, Evaluation]:
-    """Evaluates each agent on the same deals, with a progress bar."""
-    players = {name: agents.load(name, args.seed) for name in args.agents}
-    results = {}
-    for name, player in players.items():
-        evaluate(player, args.variant, args.deals[:1])  # Compiles, outside of the measured time.
-        with tqdm(total=len(args.deals), desc=name, unit="game", leave=False) as bar:
-            results[name] = evaluate(
-                player,
-                args.variant,
-                args.deals,
-                max_moves=args.max_moves,
-                allow_repeats=args.allow_repeats,
-                batch_size=args.batch_size,
-                progress=bar.update,
-            )
-    return results
+def list_parts(agent: str, args: argparse.Namespace) -> list[Part]:
+    """Splits the deals of the command line into parts for one agent."""
+    deals = args.deals
+    return [
+        Part(
+            agent, args.variant, deals[start], deals[start : start + args.part].stop,
+            args.seed, args.max_moves, args.allow_repeats,
+        )
+        for start in range(0, len(deals), args.part)
+    ]  # fmt: skip
+
+
+def evaluate_agent(agent: str, parts: list[Part], args: argparse.Namespace) -> Evaluation:
+    """Evaluates an agent, with a progress bar."""
+    agents.load(agent, args.seed)  # A bad name is an error before any game.
+    with tqdm(total=len(args.deals), desc=agent, unit="game", leave=False) as bar:
+        return play_parts(parts, args.runs, args.jobs, bar.update)
 
 
 def describe_run(args: argparse.Namespace, results: dict[str, Evaluation]) -> dict[str, Any]:
@@ -136,10 +174,18 @@ def describe_run(args: argparse.Namespace, results: dict[str, Evaluation]) -> di
         deals=[args.deals.start, args.deals.stop],
         max_moves=args.max_moves,
         allow_repeats=args.allow_repeats,
-        batch_size=args.batch_size,
+        part=args.part,
+        jobs=args.jobs,
         seed=args.seed,
         seconds={name: result.seconds for name, result in results.items()},
     )
+
+
+def describe_versions(about: dict[str, Any]) -> str:
+    """Says in a line what the figures were made with."""
+    packages = ", ".join(f"{name} {number}" for name, number in about["packages"].items())
+    commit = about["git_commit"] or "unknown"
+    return f"Seed {about['seed']}; Python {about['python']}, {packages}; commit {commit}"
 
 
 def describe_protocol(result: Evaluation) -> str:
@@ -187,29 +233,17 @@ def format_comparisons(results: dict[str, Evaluation]) -> str:
     return markdown(header, rows)
 
 
-def markdown(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """A Markdown table, its columns aligned for reading as text, too."""
-    rows = [header, *rows]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
-    lines = [
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
-        for row in rows
-    ]
-    rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
-    return "\n".join([lines[0], rule, *lines[1:]])
-
-
 def write_results(path: Path, results: dict[str, Evaluation], about: dict[str, Any]) -> None:
     """Writes a row per agent and deal, and where they come from, in one file."""
     columns = {
         field: np.concatenate([getattr(result, field) for result in results.values()])
-        for field in ROW_FIELDS
+        for field in ROWS
     }
     names = [name for name, result in results.items() for _ in result.deals]
     rows = {"agent": names, **{COLUMN_NAMES.get(key, key): columns[key] for key in columns}}
     if path.suffix == ".json":
         lists = {name: np.asarray(column).tolist() for name, column in rows.items()}
-        path.write_text(json.dumps({"about": about, "columns": lists}) + "\n")
+        write_text(path, json.dumps({"about": about, "columns": lists}) + "\n")
     else:
         write_parquet(path, rows, about)
 
@@ -220,7 +254,8 @@ def write_parquet(path: Path, rows: dict[str, Any], about: dict[str, Any]) -> No
     import pyarrow.parquet as pq
 
     metadata = {b"about": json.dumps(about).encode()}
-    pq.write_table(pa.table(rows).replace_schema_metadata(metadata), path)
+    table = pa.table(rows).replace_schema_metadata(metadata)
+    write_whole(path, lambda file: pq.write_table(table, file))
 
 
 if __name__ == "__main__":

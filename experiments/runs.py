@@ -10,12 +10,14 @@ import platform
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, NoReturn
 
+from agents.files import write_text
+from agents.files import write_whole as write_whole  # Experiments find it here, too.
 from yukon_env.errors import YukonError
 
 RUN_FILE = "run.json"
@@ -124,19 +126,9 @@ def _git(*arguments: str) -> str:
 
 def write_json(path: Path, content: Mapping[str, Any] | list[Any]) -> None:
     """Writes a JSON file whole or not at all."""
-    write_whole(path, lambda file: file.write((json.dumps(content, indent=2) + "\n").encode()))
+    write_text(path, json.dumps(content, indent=2) + "\n")
 
 
-def write_whole(path: Path, write: Callable[[BinaryIO], Any]) -> None:
-    """Lets `write` fill a file that takes the place of `path` only when it is on the disk."""
-    unfinished = path.with_name(path.name + ".part")
-    with unfinished.open("wb") as file:
-        write(file)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(unfinished, path)
-
-
-def fail(error: YukonError) -> NoReturn:
+def fail(error: Exception) -> NoReturn:
     """Ends the program with the error's message, without a traceback."""
     sys.exit(f"error: {error}")

@@ -21,6 +21,7 @@ import numpy as np
 from tqdm import tqdm
 
 from agents.features import MOVE_FEATURES, N_MOVE_FEATURES
+from agents.files import write_whole
 from agents.greedy import MAX_MOVES, play_deals, read_weights, weights_file, write_weights
 from yukon_env.deals import SPLITS
 from yukon_env.variants import VARIANTS, Variant
@@ -252,10 +253,8 @@ def count_wins(
 def save_progress(file: Path, settings: Settings, progress: Progress) -> None:
     """Keeps the state of a run; a kill in the middle leaves the one before."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = file.with_suffix(".part.npz")
     about = json.dumps({"settings": asdict(settings), "features": MOVE_FEATURES})
-    np.savez(unfinished, about=about, **asdict(progress))
-    unfinished.replace(file)
+    write_whole(file, lambda part: np.savez(part, about=about, **asdict(progress)))
 
 
 def load_progress(file: Path, settings: Settings) -> Progress | None:
