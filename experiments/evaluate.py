@@ -5,7 +5,9 @@
 prints a table with 95 % Wilson intervals, and for each pair of agents the exact McNemar test on
 the same deals. `--out results.parquet` (or `.json`) keeps a row per agent and deal, with the
 command, the versions and the protocol beside them; `--record` keeps the totals where
-`python -m experiments.results` finds them. The same command goes on after it was killed.
+`python -m experiments.results` finds them. `--verdicts data/study` adds the share won of the deals
+that can be won at all, by the table of `python -m experiments.difficulty`. The same command goes on
+after it was killed.
 """
 
 import argparse
@@ -16,7 +18,7 @@ import sys
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from tqdm import tqdm
@@ -32,6 +34,9 @@ from yukon_env.errors import YukonError
 from yukon_env.evaluation import MAX_MOVES, Evaluation
 from yukon_env.variants import VARIANTS
 
+if TYPE_CHECKING:
+    from experiments.difficulty.tables import Verdicts
+
 # Large enough for a network to answer for many games at once.
 PART_SIZE = 1000
 RUNS = Path("runs/evaluate")
@@ -46,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         if len(parts) < len(args.agents):
             raise AgentError("an agent is named twice")
+        verdicts = None if args.verdicts is None else find_verdicts(args)
         results = {name: evaluate_agent(name, parts[name], args) for name in parts}
     except YukonError as error:
         parser.error(str(error))
@@ -53,6 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit("\ninterrupted; the same command goes on from here")
     print(describe_protocol(next(iter(results.values()))))
     print(format_table(results))
+    if verdicts is not None:
+        print(f"\n{format_winnable(results, verdicts)}")
     if len(results) > 1:
         print(f"\n{format_comparisons(results)}")
     about = describe_run(args, results)
@@ -99,6 +107,12 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--runs", type=Path, default=RUNS, help="folder for parts of a run that is not finished"
+    )
+    parser.add_argument(
+        "--verdicts",
+        type=Path,
+        metavar="PATH",
+        help="a folder or file of experiments.difficulty that says which deals can be won",
     )
     parser.add_argument("--seed", type=parse_seed, default=0, help="for agents that draw")
     parser.add_argument(
@@ -211,6 +225,38 @@ def format_table(results: dict[str, Evaluation]) -> str:
         for name, result in results.items()
     ]
     return markdown(("agent", "won", "95 % interval", "cards up", "moves", "time a game"), rows)
+
+
+def find_verdicts(args: argparse.Namespace) -> "Verdicts":
+    """Reads which of the deals can be won.
+
+    Raises:
+        YukonError: The table is not there, or lacks some of the deals.
+    """
+    from experiments.difficulty.tables import read_verdicts  # Only this needs pyarrow.
+
+    verdicts = read_verdicts(args.verdicts, VARIANTS[args.variant])
+    return verdicts.of_deals(np.array(args.deals))
+
+
+def format_winnable(results: dict[str, Evaluation], verdicts: "Verdicts") -> str:
+    """A line on what can be won, and a Markdown table with a row per agent."""
+    rows = []
+    for name, result in results.items():
+        share = verdicts.share_won(result.won)
+        least, most, *ends = (100 * value for value in share or (0, 0, 0, 1))
+        rows.append(
+            (
+                name,
+                f"{least:.1f} %" if least == most else f"{least:.1f} to {most:.1f} %",
+                "{:.1f} to {:.1f}".format(*ends),
+            )
+        )
+    line = (
+        f"All cards seen, {verdicts.winnable.sum()} of {len(verdicts.deals)} deals can be won, "
+        f"{verdicts.undecided.sum()} are undecided and counted both ways"
+    )
+    return f"{line}\n\n" + markdown(("agent", "won of these", "95 % interval"), rows)
 
 
 def format_comparisons(results: dict[str, Evaluation]) -> str:

@@ -25,10 +25,10 @@ from yukon_env.stats import paired_bootstrap, wilson_interval
 _ABOUT = """\
 On test deals, by the protocol of the main README. *Winnable* is what a player who sees every card
 can win: the rest is lost by the deal alone. *Best* is the agent of the dataset that won most. *Of
-the winnable* is the share it won of the deals that the solver could win, with its 95 % Wilson
-interval. *Skill* is what the best agent wins more than random play, and *room* what is winnable but
-not won by it: knowledge of the hidden cards, and play that could be better; both in points, with 95
-% paired bootstrap intervals. Undecided deals are counted in the way that is worst for each end."""
+the winnable* is the share it won of the deals that can be won, with its 95 % Wilson interval.
+*Skill* is what the best agent wins more than random play, and *room* what is winnable but not won
+by it: knowledge of the hidden cards, and play that could be better; both in points, with 95 %
+paired bootstrap intervals. Undecided deals are counted in the way that is worst for each end."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -72,14 +72,14 @@ def row_of(deals: Deals, labels: list[str]) -> tuple[str, ...]:
     low, _ = paired_bootstrap(verdicts.winnable, wins[best])
     _, high = paired_bootstrap(at_most, wins[best])
     room = (verdicts.winnable.mean() - wins[best].mean(), at_most.mean() - wins[best].mean())
-    of_winnable = wins[best][verdicts.winnable]
+    of_winnable = verdicts.share_won(wins[best])
     return (
         f"`{deals.variant.key}`",
         span(deals),
         between(verdicts.winnable.mean(), at_most.mean()),
         *shares,
         deals.agents[best],
-        f"{percent(of_winnable.mean())} {_wilson(of_winnable)}" if of_winnable.size else "",
+        f"{between(*of_winnable[:2])} {interval(of_winnable[2:])}" if of_winnable else "",
         skill,
         f"{between(*room)} {interval((low, high))}",
     )

@@ -14,6 +14,7 @@ from experiments.difficulty.errors import StudyError
 from experiments.difficulty.store import ABOUT, check_version
 from yukon_env.deals import SPLITS
 from yukon_env.solver import Verdict
+from yukon_env.stats import wilson_interval
 from yukon_env.variants import Variant
 
 
@@ -50,6 +51,26 @@ class Verdicts:
         if missing.size:
             raise StudyError(f"there is no verdict for deal {missing[0]}: measure it first")
         return self.where(rows)
+
+    def share_won(self, won: np.ndarray) -> tuple[float, float, float, float] | None:
+        """The share that an agent won of the deals that can be won.
+
+        An undecided deal that the agent won can be won; one that it lost is counted both ways.
+
+        Args:
+            won: bool, shape (n,): what the agent won of these deals.
+
+        Returns:
+            The least and the most that the share can be, and a 95 % interval: the lower end of
+            Wilson's at the least, the upper end at the most. None if there is no deal to win.
+        """
+        wins = int(won.sum())
+        at_most = int((self.winnable | self.undecided).sum())
+        at_least = int((self.winnable | (self.undecided & won)).sum())
+        if at_least == 0:
+            return None
+        low, high = wilson_interval(wins, at_most)[0], wilson_interval(wins, at_least)[1]
+        return wins / at_most, wins / at_least, low, high
 
 
 @dataclass(frozen=True)

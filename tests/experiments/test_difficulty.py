@@ -30,8 +30,10 @@ from experiments.difficulty.select import curriculum, winnable
 from experiments.difficulty.select import main as select_main
 from experiments.difficulty.store import ABOUT, chunks_of
 from experiments.difficulty.tables import Verdicts, read_file, read_folders, read_verdicts
+from experiments.evaluate import main as evaluate_main
 from yukon_env import Game, YukonEnv
 from yukon_env.evaluation import evaluate
+from yukon_env.stats import wilson_interval
 from yukon_env.variants import VARIANTS
 
 ROOT = Path(__file__).parents[2]
@@ -390,6 +392,35 @@ def test_verdicts_of_chosen_deals() -> None:
     for missing in (4, 10):
         with pytest.raises(StudyError, match=f"no verdict for deal {missing}"):
             said.of_deals(np.array([3, missing]))
+
+
+def test_the_share_won_of_what_can_be_won() -> None:
+    winnable, undecided = np.arange(100) < 60, np.arange(100) >= 90
+    verdicts = Verdicts(np.arange(100), winnable, undecided, np.arange(100))
+    # 30 of the 60, and 4 of the 10 undecided ones, which are so shown to be winnable.
+    won = (np.arange(100) < 30) | (np.arange(100) >= 96)
+    assert verdicts.share_won(won) == pytest.approx(
+        (34 / 70, 34 / 64, wilson_interval(34, 70)[0], wilson_interval(34, 64)[1])
+    )
+    assert Verdicts(*(np.zeros(3, bool) for _ in range(4))).share_won(np.zeros(3, bool)) is None
+
+
+def test_evaluation_among_the_deals_that_can_be_won(
+    whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [
+        "--variant", "russian", "--agents", "greedy:russian", "--runs", str(tmp_path),
+        "--deals", f"{DEALS[0]}-{DEALS[-1]}", "--verdicts", str(whole),
+    ]  # fmt: skip
+    evaluate_main(arguments)
+    deals = read_folders([whole])["russian"]
+    wins, winnable = deals.column("greedy_won").sum(), deals.verdicts.winnable.sum()
+    output = capsys.readouterr().out
+    assert f"{winnable} of {len(DEALS)} deals can be won, 0 are undecided" in output
+    assert f"{100 * wins / winnable:.1f} %" in output.partition("can be won")[2]
+    with pytest.raises(SystemExit):
+        evaluate_main([*arguments, "--deals", "999"])
+    assert "no verdict for deal 999" in capsys.readouterr().err
 
 
 def test_verdicts_of_another_game_are_refused(whole: Path) -> None:
