@@ -18,6 +18,7 @@ from yukon_env.engine.batch import (
     draw_games,
     first_illegal,
     observe_games,
+    read_results,
     sample_actions,
     step_games,
 )
@@ -40,6 +41,10 @@ from yukon_env.errors import MoveError, YukonError
 from yukon_env.game import Game
 from yukon_env.rendering.ansi import draw_game
 from yukon_env.variants import Variant, get_variant
+
+# What a step gives, as fields of EPISODE: three results, then infos.
+RESULTS = ("reward", "terminated", "truncated", "deal", "won", "illegal")
+INFOS = ("action_mask", "deal", "is_success", "illegal_action")
 
 
 class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
@@ -154,6 +159,7 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         if self.copy:
             self._new_buffers()
         self._observe(self._all)
+        self._read_results()
         return self._shown(), self._infos(which)
 
     def step(
@@ -181,9 +187,8 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         if self.copy:
             self._new_buffers()
         self._run_step(actions)
-        rewards = self._episodes["reward"].copy()
-        terminated = self._episodes["terminated"].copy()
-        truncated = self._episodes["truncated"].copy()
+        self._read_results()
+        rewards, terminated, truncated = self._results[:3]
         infos = {}
         if self.autoreset_mode == AutoresetMode.SAME_STEP:
             over = terminated | truncated
@@ -191,6 +196,8 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
                 infos = self._final_infos(over)
                 self._draw(over)
                 self._observe(over)
+                self._results = self._new_results()
+                self._read_results()
         infos |= self._infos(self._all)
         return self._shown(), rewards, terminated, truncated, infos
 
@@ -365,9 +372,16 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         observe_games(self._games, self._settings.record, self._observations, self._masks, which)
 
     def _new_buffers(self) -> None:
-        """Gives the last observations and masks away, and makes room for the next."""
+        """Gives away what the last call returned, and makes room for the next."""
         self._observations = np.empty((self.num_envs, N_CARDS * ROW), np.int8)
         self._masks = np.empty((self.num_envs, N_ACTIONS), np.int8)
+        self._results = self._new_results()
+
+    def _new_results(self) -> list[np.ndarray]:
+        return [np.empty(self.num_envs, EPISODE[name]) for name in RESULTS]
+
+    def _read_results(self) -> None:
+        read_results(self._episodes, *self._results)
 
     def _shown(self) -> np.ndarray:
         return self._observations.reshape(-1, N_CARDS, ROW)
@@ -375,15 +389,10 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     def _infos(self, which: np.ndarray) -> dict[str, Any]:
         """The infos of the games in `which`, in the form of Gymnasium's vector environments."""
         every = which is self._all
-        arrays = {
-            "action_mask": self._masks if every else self._masks.copy(),
-            "deal": self._episodes["deal"].copy(),
-            "is_success": self._episodes["won"].copy(),
-            "illegal_action": self._episodes["illegal"].copy(),
-        }
         infos = {}
-        for name, array in arrays.items():
+        for name, array in zip(INFOS, (self._masks, *self._results[3:]), strict=True):
             if not every:
+                array = array.copy()
                 array[~which] = 0
             infos[name] = array
             infos[f"_{name}"] = which.copy() if self.copy else which

@@ -9,7 +9,7 @@ from numba import njit
 
 from yukon_env.cards import N_CARDS
 from yukon_env.deals import draw_deal, fill_deck, next_below
-from yukon_env.engine.compiling import kernel
+from yukon_env.engine.compiling import inlined, kernel
 from yukon_env.engine.moves import deal, is_legal, is_won, play
 from yukon_env.engine.state import N_ACTIONS, NO_CARD, POSITION, ROW, STOCK, ZONE
 from yukon_env.variants import N_COLUMNS
@@ -125,6 +125,22 @@ def _fetch(game):
 
 
 @kernel
+def read_results(episodes, rewards, terminated, truncated, deals, won, illegal):
+    """Copies what the last step gave (EPISODE, (n,)) into arrays of shape (n,), one a field.
+
+    In one pass, that is, far faster than NumPy copies the fields one by one.
+    """
+    for index in range(len(episodes)):
+        episode = episodes[index]
+        rewards[index] = episode.reward
+        terminated[index] = episode.terminated
+        truncated[index] = episode.truncated
+        deals[index] = episode.deal
+        won[index] = episode.won
+        illegal[index] = episode.illegal
+
+
+@kernel
 def are_actions(actions):
     """Whether all actions (int64, (n,)) are numbers from 0 to 416."""
     inside = True
@@ -232,7 +248,7 @@ def potential(game, rules):
     return (up + hidden - game.n_hidden) / (N_CARDS + hidden)
 
 
-@njit
+@inlined
 def _write_observation(game, perfect_information, observation):
     for entry in range(ROW * N_CARDS):
         observation[entry] = game.seen[entry]
@@ -240,7 +256,7 @@ def _write_observation(game, perfect_information, observation):
         _write_hidden(game, observation)
 
 
-@njit
+@inlined
 def _write_hidden(game, observation):
     """Adds the true places of the hidden cards."""
     for column in range(N_COLUMNS):
@@ -257,11 +273,11 @@ def _write_hidden(game, observation):
         observation[ROW * card + POSITION] = index - game.n_waste
 
 
-@njit
+@inlined
 def _write_mask(game, mask):
-    if game.n_legal == 0:
-        mask[:] = 1
-        return
-    mask[:] = 0
+    # A loop of known length: the compiler turns `mask[:]` into a call.
+    over = game.n_legal == 0
+    for action in range(N_ACTIONS):
+        mask[action] = over
     for index in range(game.n_legal):
         mask[game.legal[index]] = 1
