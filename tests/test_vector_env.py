@@ -309,6 +309,32 @@ def test_without_copies_the_next_call_overwrites() -> None:
         assert np.shares_memory(result[4]["action_mask"], info["action_mask"])
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("perfect_information", [False, True])
+def test_without_copies_nothing_that_is_returned_can_change_a_game(
+    mode: AutoresetMode, perfect_information: bool
+) -> None:
+    envs, twin = (
+        YukonVectorEnv(
+            4,
+            autoreset_mode=mode,
+            perfect_information=perfect_information,
+            max_episode_steps=9,
+            copy=copied,
+        )
+        for copied in (False, True)
+    )
+    first: Any = envs.reset(seed=1)
+    expected: Any = twin.reset(seed=1)
+    for _ in range(9 if mode == AutoresetMode.DISABLED else 25):
+        assert_same(first, expected)
+        for array in arrays_of(first):
+            if array.flags.writeable:
+                array[...] = 0
+        first = envs.step(envs.sample_legal_actions())
+        expected = twin.step(twin.sample_legal_actions())
+
+
 # --- Legal actions ---------------------------------------------------------------------------
 
 

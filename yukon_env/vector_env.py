@@ -64,7 +64,8 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         discount: The learner's discount factor, for `shaping`.
         max_episode_steps: Steps after which a game is truncated; None for no limit.
         autoreset_mode: `NextStep`, `SameStep` or `Disabled`, or Gymnasium's `AutoresetMode`.
-        copy: Return arrays that the caller may keep. Without it, the next call overwrites them.
+        copy: Return arrays that the caller may keep. Without it, the next call overwrites them,
+            and observations (unless of perfect information) are read-only views of the records.
         num_threads: Cores to step games on; the results are the same.
         render_mode: `ansi`, or None.
 
@@ -74,6 +75,7 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     _threads: ThreadPoolExecutor | None = None
     _threads_pid = 0
+    _results: list[np.ndarray]
 
     def __init__(
         self,
@@ -118,10 +120,13 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self._rules = compile_rules(self.variant)
         self._games = new_games(num_envs)
         self._episodes = np.zeros(num_envs, EPISODE)
+        # Without copies, what a player sees is shown where the engine keeps it.
+        self._shows_records = not copy and not perfect_information
         self._new_buffers()
         self._all = np.ones(num_envs, np.bool_)
         self._sampler = np.zeros(1, np.uint64)
         self._seeded = np.zeros(num_envs, np.bool_)
+        self._all_seeded = False
 
     def reset(
         self,
@@ -181,7 +186,7 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
                 `illegal_action="raise"`. No game is touched.
             YukonError: The mode is `Disabled` and a game that is over was not reset.
         """
-        if not self._seeded.all():
+        if not self._all_seeded:
             raise ResetNeeded("call reset() before the first step()")
         actions = self._check_actions(actions)
         if self.copy:
@@ -254,6 +259,7 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self._episodes[:] = state["episodes"]
         self._sampler[:] = state["sampler"]
         self._seeded[:] = True
+        self._all_seeded = True
 
     def close_extras(self, **kwargs: Any) -> None:
         """Ends the threads."""
@@ -294,6 +300,7 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             if seeds[index] is not None or not self._seeded[index]:
                 self._episodes["stream"][index] = streams[index]
         self._seeded |= which
+        self._all_seeded = bool(self._seeded.all())
 
     def _check_actions(self, actions: np.ndarray) -> np.ndarray:
         actions = np.asarray(actions)
@@ -373,7 +380,8 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     def _new_buffers(self) -> None:
         """Gives away what the last call returned, and makes room for the next."""
-        self._observations = np.empty((self.num_envs, N_CARDS * ROW), np.int8)
+        n_written = 0 if self._shows_records else self.num_envs
+        self._observations = np.empty((n_written, N_CARDS * ROW), np.int8)
         self._masks = np.empty((self.num_envs, N_ACTIONS), np.int8)
         self._results = self._new_results()
 
@@ -384,25 +392,31 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         read_results(self._episodes, *self._results)
 
     def _shown(self) -> np.ndarray:
-        return self._observations.reshape(-1, N_CARDS, ROW)
+        if not self._shows_records:
+            return self._observations.reshape(-1, N_CARDS, ROW)
+        seen = self._games["seen"][:, : N_CARDS * ROW].reshape(-1, N_CARDS, ROW)
+        seen.flags.writeable = False
+        return seen
 
     def _infos(self, which: np.ndarray) -> dict[str, Any]:
         """The infos of the games in `which`, in the form of Gymnasium's vector environments."""
         every = which is self._all
         infos = {}
+        present = which.copy()
         for name, array in zip(INFOS, (self._masks, *self._results[3:]), strict=True):
             if not every:
                 array = array.copy()
                 array[~which] = 0
             infos[name] = array
-            infos[f"_{name}"] = which.copy() if self.copy else which
+            infos[f"_{name}"] = present.copy() if self.copy else present
         return infos
 
     def _final_infos(self, over: np.ndarray) -> dict[str, Any]:
         """`final_obs` and `final_info` of the games that this step ended."""
+        shown = self._shown()
         final_obs = np.full(self.num_envs, None, dtype=object)
         for index in np.flatnonzero(over):
-            final_obs[index] = self._observations[index].reshape(N_CARDS, ROW).copy()
+            final_obs[index] = shown[index].copy()
         return {
             "final_obs": final_obs,
             "_final_obs": over.copy(),

@@ -95,7 +95,8 @@ def step_games(
         settings: SETTINGS, shape (1,).
         pool: int64: the deal numbers to draw from; empty when the settings give a range.
         actions: int64, shape (n,); ignored where a game is dealt anew.
-        observations: int8, shape (n, 156): written, three numbers for each card.
+        observations: int8, shape (n, 156): written, three numbers for each card; not if it is
+            empty.
         masks: int8, shape (n, 417): written.
         start: First game to step.
         stop: The one after the last.
@@ -113,7 +114,8 @@ def step_games(
             _draw_game(game, episode, rules[0], settings[0], pool, deck, scratch)
         else:
             _step_game(game, episode, rules[0], settings[0], actions[index])
-        _write_observation(game, settings[0].perfect_information, observations[index])
+        if len(observations) > 0:
+            _write_observation(game, settings[0].perfect_information, observations[index])
         _write_mask(game, masks[index])
     return fetched
 
@@ -168,11 +170,12 @@ def _is_dealt_anew(episode, settings):
 
 @kernel
 def observe_games(games, settings, observations, masks, which):
-    """Writes observations (int8, (n, 156)) and masks (int8, (n, 417)) where `which` says so."""
+    """Writes observations (int8, (n, 156), or empty) and masks (int8, (n, 417)) of `which`."""
     for index in range(len(games)):
         if which[index]:
-            perfect_information = settings[0].perfect_information
-            _write_observation(games[index], perfect_information, observations[index])
+            if len(observations) > 0:
+                perfect_information = settings[0].perfect_information
+                _write_observation(games[index], perfect_information, observations[index])
             _write_mask(games[index], masks[index])
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from numba import config, njit
 
-# For the few functions on the path of every step: LLVM alone leaves some of them as calls.
+# For the few functions on the path of every step: LLVM alone leaves some of them as calls, and a
+# call that is given an array counts its references, one atomic instruction before and one after.
 inlined = njit(inline="always")
 
 PACKAGE = Path(__file__).parent.parent
