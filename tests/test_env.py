@@ -236,6 +236,9 @@ def test_options(options: dict[str, Any], deal: int, game: Game) -> None:
         ({"deck": None}, "None"),
         ({"board": None}, "None"),
         ({"board": 5}, "5"),
+        (5, "dict or None, not 5"),
+        ([("deal", 1)], "dict or None"),
+        ("deal", "dict or None"),
     ],
     ids=lambda value: str(value)[:20],
 )
@@ -459,11 +462,13 @@ def test_a_state_of_another_environment_is_refused() -> None:
     for bad in (
         state,
         {},
+        5,
         {"variant": "russian"},
-        state | {"variant": "russian", "episodes": None},
+        {"variant": other.variant},
+        state | {"variant": other.variant, "episodes": None},
     ):
         with pytest.raises(YukonError):
-            other.restore_state(bad)
+            other.restore_state(bad)  # type: ignore[arg-type]
         assert frozen(other) == before
 
 

@@ -263,6 +263,12 @@ def n_hidden(game: Game) -> int:
     return int((game.observation()[:, 0] < 0).sum())
 
 
+@pytest.mark.parametrize("rng", [3, None, "seed", np.random.RandomState(0)], ids=str)
+def test_what_is_no_generator(rng: Any) -> None:
+    with pytest.raises(YukonError, match="Generator"):
+        Game("yukon", deal=1).determinize(rng)
+
+
 @pytest.mark.parametrize("key", KEYS)
 @settings(max_examples=5)
 @given(seed=SEEDS)

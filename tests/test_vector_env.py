@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
@@ -14,6 +15,7 @@ from helpers import ENV_IDS, KEYS, SPADES_LEFT, assert_same, assert_uniform
 
 from yukon_env import Game, YukonEnv, YukonError, YukonVectorEnv
 from yukon_env.errors import MoveError
+from yukon_env.variants import VARIANTS
 
 MODES = list(AutoresetMode)
 KS_UP = 51 * 8 + 7
@@ -180,7 +182,9 @@ def test_the_action_of_a_game_that_is_over_is_ignored() -> None:
     for _ in range(3):
         pair.step(pair.native.sample_legal_actions())  # type: ignore[attr-defined]
     assert pair.over.all()
-    pair.step(np.zeros(5, np.int64))
+    pair.step(np.array([0, -1, 417, 2**62, -(2**62)]))
+    with pytest.raises(MoveError, match="not 417"):
+        pair.native.step(np.array([0, 0, 0, 417, 0]))
 
 
 def test_attributes_like_those_of_gymnasium() -> None:
@@ -415,6 +419,8 @@ def test_an_illegal_action_may_be_an_error() -> None:
         ({"seed": [1, 2, -1]}, "seed"),
         ({"seed": [1, 2, "x"]}, "seed"),
         ({"options": {"dea": 1}}, "'dea'"),
+        ({"options": 5}, "dict or None, not 5"),
+        ({"options": [1]}, "dict or None"),
         ({"seed": 5, "options": {"deal": -1}}, "-1"),
         ({"options": {"reset_mask": np.zeros(3, np.bool_)}}, "True in it"),
         ({"options": {"reset_mask": np.ones(2, np.bool_)}}, r"\(3,\)"),
@@ -513,7 +519,11 @@ def test_a_state_goes_to_a_single_environment_and_back() -> None:
 
 @pytest.mark.parametrize(
     ("other", "message"),
-    [(YukonVectorEnv(2, "russian"), "yukon.*russian"), (YukonVectorEnv(3), "2 games.*3")],
+    [
+        (YukonVectorEnv(2, "russian"), "yukon.*russian"),
+        (YukonVectorEnv(2, replace(VARIANTS["yukon"], spaces="any")), "spaces='king'.*'any'"),
+        (YukonVectorEnv(3), "2 games.*3"),
+    ],
 )
 def test_a_state_of_another_environment_is_refused(other: YukonVectorEnv, message: str) -> None:
     envs = YukonVectorEnv(2)

@@ -264,7 +264,7 @@ class YukonEnv(gym.Env[np.ndarray, np.int64]):
     def save_state(self) -> dict[str, Any]:
         """The whole state, hidden cards and random stream included, for `restore_state`."""
         return {
-            "variant": self.variant.key,
+            "variant": self.variant,
             "games": self._games.copy(),
             "episodes": self._episodes.copy(),
         }

@@ -110,6 +110,17 @@ def check_count(name: str, count: int) -> None:
         raise YukonError(f"{name} must be a whole number, at least 1, not {count!r}")
 
 
+def check_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Returns the options of `reset` as a dict of its own.
+
+    Raises:
+        YukonError: They are no mapping.
+    """
+    if not isinstance(options, Mapping | None):
+        raise YukonError(f"the options of reset are a dict or None, not {options!r}")
+    return dict(options or {})
+
+
 def read_options(options: Mapping[str, Any] | None, variant: Variant) -> tuple[Game, int] | None:
     """Reads the options of `reset`: what to deal, instead of a deal drawn at random.
 
@@ -124,6 +135,7 @@ def read_options(options: Mapping[str, Any] | None, variant: Variant) -> tuple[G
         DealError: An option is unknown, or more than one is given.
         YukonError: The deal, deck or board is bad.
     """
+    options = check_options(options)
     if not options:
         return None
     unknown = [name for name in options if name not in OPTIONS]
@@ -171,10 +183,12 @@ def check_state(state: Mapping[str, Any], variant: Variant, *arrays: np.ndarray)
     Raises:
         YukonError: It is no saved state, of another variant, or of another number of games.
     """
-    if "variant" not in state:
+    saved_of = state.get("variant") if isinstance(state, Mapping) else None
+    if not isinstance(saved_of, Variant):
         raise YukonError("this is no state that save_state gave")
-    if state["variant"] != variant.key:
-        raise YukonError(f"the state is of {state['variant']}, this environment of {variant.key}")
+    if saved_of != variant:
+        # Two variants of one key differ in something else, so the whole of them is told.
+        raise YukonError(f"the state is of {saved_of!r}, this environment of {variant!r}")
     for name, array in zip(("games", "episodes", "sampler"), arrays, strict=False):
         saved = state.get(name)
         if not isinstance(saved, np.ndarray) or saved.dtype != array.dtype:

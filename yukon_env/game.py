@@ -28,7 +28,7 @@ from yukon_env.engine.state import (
     compile_rules,
     new_games,
 )
-from yukon_env.errors import BoardError, CardError, MoveError
+from yukon_env.errors import BoardError, CardError, MoveError, YukonError
 from yukon_env.variants import N_COLUMNS, Variant, get_variant
 
 if TYPE_CHECKING:
@@ -409,7 +409,12 @@ class Game:
 
         All that a player sees is the same. The copy has no history: moves taken back would show
         other hidden cards.
+
+        Raises:
+            YukonError: `rng` is no NumPy generator.
         """
+        if not isinstance(rng, np.random.Generator):
+            raise YukonError(f"determinize needs a numpy.random.Generator, not {rng!r}")
         game = self.copy()
         game._history = []
         stream = rng.integers(0, 2**64, size=1, dtype=np.uint64)

@@ -31,6 +31,7 @@ from yukon_env.episodes import (
     Settings,
     action_space,
     check_count,
+    check_options,
     check_state,
     observation_space,
     raise_illegal,
@@ -150,7 +151,7 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             YukonError: A seed or option is bad; the games in play are not touched.
         """
         seeds = self._read_seeds(seed)
-        options = dict(options or {})
+        options = check_options(options)
         which = self._read_reset_mask(options.pop("reset_mask", None))
         start = read_options(options, self.variant)
         streams = [stream_of_seed(seed) for seed in seeds]
@@ -241,7 +242,7 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     def save_state(self) -> dict[str, Any]:
         """The whole state, hidden cards and random streams included, for `restore_state`."""
         return {
-            "variant": self.variant.key,
+            "variant": self.variant,
             "games": self._games.copy(),
             "episodes": self._episodes.copy(),
             "sampler": self._sampler.copy(),
@@ -311,18 +312,26 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             )
         actions = np.ascontiguousarray(actions, np.int64)
         if not are_actions(actions):
-            raise MoveError(
-                f"an action is a number from 0 to {N_ACTIONS - 1}; "
-                f"these range from {actions.min()} to {actions.max()}"
-            )
+            self._check_numbers(actions)
         if self.autoreset_mode == AutoresetMode.DISABLED:
             self._check_none_over()
         if self._settings.raise_illegal:
             self._check_legal(actions)
         return actions
 
+    def _check_numbers(self, actions: np.ndarray) -> None:
+        """Checks that all are numbers of actions, but for games that will be dealt anew."""
+        if self.autoreset_mode == AutoresetMode.NEXT_STEP:
+            actions = actions[~self._over()]
+        for action in actions[(actions < 0) | (actions >= N_ACTIONS)]:
+            raise MoveError(f"an action is a number from 0 to {N_ACTIONS - 1}, not {action}")
+
+    def _over(self) -> np.ndarray:
+        """Which games ended in the last step: bool, shape (num_envs,)."""
+        return self._episodes["terminated"] | self._episodes["truncated"]
+
     def _check_none_over(self) -> None:
-        over = self._episodes["terminated"] | self._episodes["truncated"]
+        over = self._over()
         if over.any():
             raise YukonError(
                 f"game {int(over.argmax())} is over: reset it with "
