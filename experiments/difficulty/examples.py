@@ -16,14 +16,16 @@ from yukon_env.solver import Verdict
 
 _EACH = 2
 # Reasons are looked for in so many deals of a variant.
-_TRIED = 30
+_TRIED = 100
+# Longer reasons are only counted: nobody would check them by hand.
+_SHOWN = 12
 _ABOUT = """\
 *Easy* deals are those that the solver wins after the fewest positions, *hard* ones after the most.
 Of those that *cannot be won* the first ones have the shortest reason among the first {tried} that
 the dead-end test settles: these cards, as they lie in their columns from the base up (`<5H>` is
-face down), block each other even if all other cards were out of the way. The last has the longest
-proof. `python -m yukon_env.solver --variant V --deal N` shows a win of any of them, or that there
-is none."""
+face down), block each other even if all other cards were out of the way; reasons of more than
+{shown} cards are only counted. The last has the longest proof. `python -m yukon_env.solver
+--variant V --deal N` shows a win of any of them, or that there is none."""
 _HEADER = ("variant", "deal", "kind", "states", "decided by", "moves", "won by", "reason")
 
 
@@ -35,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def analyse(found: dict[str, Deals]) -> Report:
     """Chooses deals of each variant."""
     rows = [row for deals in found.values() for row in choose(deals)]
-    about = _ABOUT.format(tried=_TRIED)
+    about = _ABOUT.format(tried=_TRIED, shown=_SHOWN)
     return Report("Deals to look at", f"{about}\n\n{markdown(_HEADER, rows)}")
 
 
@@ -53,7 +55,10 @@ def choose(deals: Deals) -> Iterator[tuple[str, ...]]:
     reasons = find_reasons(deals)
     for row in sorted(reasons, key=lambda row: (len(reasons[row]), row))[:_EACH]:
         game = Game(deals.variant, deal=int(deals.deals[row]))
-        yield _row(deals, row, "cannot be won", reason_text(game, reasons[row]))
+        text = f"{len(reasons[row])} cards block each other"
+        if len(reasons[row]) <= _SHOWN:
+            text = reason_text(game, reasons[row])
+        yield _row(deals, row, "cannot be won", text)
     for row in lost[np.argsort(-states[lost], kind="stable")][:1]:
         yield _row(deals, row, "cannot be won", "the longest proof")
 

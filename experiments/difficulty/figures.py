@@ -80,11 +80,14 @@ def _count_buried(
     zone: np.ndarray, position: np.ndarray, face_up: np.ndarray
 ) -> dict[str, np.ndarray]:
     in_column, in_stock, low = zone < N_COLUMNS, zone == STOCK, _RANKS <= _THREE
+    hidden = in_column & (face_up == 0)
     same_column = (zone[:, :, np.newaxis] == zone[:, np.newaxis]) & in_column[:, :, np.newaxis]
     cards_on = (same_column & (position[:, np.newaxis] > position[:, :, np.newaxis])).sum(axis=2)
     depth = np.where(in_stock, position, cards_on)
     return {
-        "hidden_low": (in_column & (face_up == 0) & low).sum(axis=1),
+        "hidden_low": (hidden & low).sum(axis=1),
+        "hidden_kings": (hidden & (_RANKS == _KING)).sum(axis=1),
+        "hidden_ranks": (hidden * _RANKS).sum(axis=1),
         "stock_low": (in_stock & low).sum(axis=1),
         "aces_depth": depth[:, _RANKS == _ACE].sum(axis=1),
         "deepest_ace": depth[:, _RANKS == _ACE].max(axis=1).astype(np.int64),
@@ -97,14 +100,17 @@ def _count_pairs(
     variant: Variant, zone: np.ndarray, position: np.ndarray, face_up: np.ndarray
 ) -> dict[str, np.ndarray]:
     lower, upper = np.s_[:, :, np.newaxis], np.s_[:, np.newaxis]
-    same_column = (zone[lower] == zone[upper]) & (zone < N_COLUMNS)[lower]
+    in_column = zone < N_COLUMNS
+    same_column = (zone[lower] == zone[upper]) & in_column[lower]
+    two_columns = (zone[lower] != zone[upper]) & in_column[lower] & in_column[upper]
     steps = position[upper] - position[lower]
     above = same_column & (steps > 0)
     same_suit = _SUITS[:, np.newaxis] == _SUITS
     higher_above = _RANKS[:, np.newaxis] < _RANKS
     # lies_on[a, b]: b is a place for a.
     lies_on = np.array([[variant.may_lie_on(a, b) for b in range(N_CARDS)] for a in range(N_CARDS)])
-    both_up = (face_up[lower] == 1) & (face_up[upper] == 1)
+    seen, hidden = face_up == 1, in_column & (face_up == 0)
+    both_seen = seen[lower] & seen[upper]
     low = (_RANKS <= _TWO)[:, np.newaxis]
 
     def count(pairs: np.ndarray) -> np.ndarray:
@@ -113,6 +119,9 @@ def _count_pairs(
     return {
         "suit_crossings": count(above & same_suit & higher_above),
         "parents_above": count(above & lies_on),
-        "joined": count(same_column & (steps == 1) & both_up & lies_on.T),
+        "children_above": count(above & lies_on.T),
+        "places_hidden": count(seen[lower] & hidden[upper] & lies_on),
+        "places_open": count(two_columns & both_seen & lies_on),
+        "joined": count(same_column & (steps == 1) & both_seen & lies_on.T),
         "own_suit_high": count(above & same_suit & higher_above & low),
     }

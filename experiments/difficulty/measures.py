@@ -88,8 +88,8 @@ class Solver:
 @cache
 def _warm_up(variant: Variant) -> None:
     """Compiles, or loads what was compiled, so that no deal's seconds hold that."""
-    for deal in range(10):
-        solve_deal(variant, deal, max_states=10_000)
+    for deal in range(5):
+        solve_deal(variant, deal, max_states=2_000)
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,8 @@ FIGURES = (
     Column("start_ups", pa.int16(), "of these, moves to a foundation"),
     Column("start_turns", pa.int16(), "of these, moves that turn up a face-down card"),
     Column("hidden_low", pa.int16(), "aces, twos and threes that are face down in a column"),
+    Column("hidden_kings", pa.int16(), "kings that are face down in a column"),
+    Column("hidden_ranks", pa.int16(), "sum of the ranks, ace 0 to king 12, of face-down cards"),
     Column("stock_low", pa.int16(), "aces, twos and threes in the stock"),
     Column("aces_depth", pa.int16(), "cards on the four aces; in the stock, cards dealt before"),
     Column("deepest_ace", pa.int16(), "the most cards on one ace"),
@@ -49,6 +51,9 @@ FIGURES = (
     Column("kings_depth", pa.int16(), "cards beneath the four kings in their columns"),
     Column("suit_crossings", pa.int16(), "pairs of a suit in a column, the higher card on top"),
     Column("parents_above", pa.int16(), "pairs in a column, the upper card a place for the lower"),
+    Column("children_above", pa.int16(), "pairs in a column, the lower card a place for the upper"),
+    Column("places_hidden", pa.int16(), "pairs of a face-up card and a face-down place for it"),
+    Column("places_open", pa.int16(), "pairs of face-up cards in two columns, one a place for one"),
     Column("joined", pa.int16(), "face-up cards dealt onto a card on which they may lie"),
     Column("own_suit_high", pa.int16(), "cards of higher rank on aces and twos of their own suit"),
 )

@@ -156,6 +156,10 @@ def count_plainly(game: Game) -> dict[str, int]:
         after = game.copy()
         after.play(move)
         hidden_after.append(sum(after.board.hidden))
+    seen = [
+        c for column, down in zip(board.columns, board.hidden, strict=True) for c in column[down:]
+    ]
+    where = {card: number for number, column in enumerate(board.columns) for card in column}
     depth = {card: index for index, card in enumerate(board.stock)}
     beneath = dict.fromkeys(board.stock, 0)
     pairs, joined = [], 0
@@ -174,6 +178,8 @@ def count_plainly(game: Game) -> dict[str, int]:
         "start_ups": sum(move.endswith("foundation") for move in moves),
         "start_turns": sum(left < sum(board.hidden) for left in hidden_after),
         "hidden_low": sum(card_text(card)[0] in "A23" for card in hidden),
+        "hidden_kings": sum(card_text(card)[0] == "K" for card in hidden),
+        "hidden_ranks": sum(card % 13 for card in hidden),
         "stock_low": sum(card_text(card)[0] in "A23" for card in board.stock),
         "aces_depth": sum(depth[card] for card in aces),
         "deepest_ace": max(depth[card] for card in aces),
@@ -181,6 +187,13 @@ def count_plainly(game: Game) -> dict[str, int]:
         "kings_depth": sum(beneath[card] for card in kings),
         "suit_crossings": len(crossings),
         "parents_above": sum(variant.may_lie_on(low, high) for low, high in pairs),
+        "children_above": sum(variant.may_lie_on(high, low) for low, high in pairs),
+        "places_hidden": sum(variant.may_lie_on(card, place) for card in seen for place in hidden),
+        "places_open": sum(
+            variant.may_lie_on(card, place) and where[card] != where[place]
+            for card in seen
+            for place in seen
+        ),
         "joined": joined,
         "own_suit_high": sum(low % 13 <= 1 for low, _ in crossings),
     }
@@ -430,5 +443,5 @@ def test_verdicts_of_another_game_are_refused(whole: Path) -> None:
 
 def test_the_waste_counts_cards_dealt_before() -> None:
     for key in STOCK_KEYS:
-        figures = describe_deals(VARIANTS[key], range(200))
+        figures = describe_deals(VARIANTS[key], range(50))
         assert figures["aces_depth"].max() > 30
