@@ -12,26 +12,24 @@ too hopeful, or as the greedy player shows, who does not.
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
 import numpy as np
-from numba import njit
 
 from agents.errors import AgentError
 from agents.greedy import (
     NO_MOVE,
     GreedyAgent,
     Scratch,
-    play_best_new,
     play_to_the_end,
-    score_moves,
 )
 from agents.ranking import RankedMove
-from agents.view import check_input, list_actions, relations_of
+from agents.view import check_input, relations_of
 from yukon_env.cards import N_CARDS
 from yukon_env.engine.compiling import kernel
-from yukon_env.engine.moves import is_won, play
+from yukon_env.engine.moves import is_won, play_games
 from yukon_env.engine.state import (
     DEAL,
     FOUNDATION,
@@ -39,7 +37,6 @@ from yukon_env.engine.state import (
     HIDDEN,
     N_ACTIONS,
     N_DESTINATIONS,
-    NO_CARD,
     ROW,
     ZONE,
     compile_rules,
@@ -51,8 +48,11 @@ from yukon_env.solver import Result, Verdict, solve
 from yukon_env.variants import Variant, get_variant
 
 JUDGES = ("greedy", "solver", "votes")
+ONE = np.ones(1, np.bool_)
 # Worlds that all plans are judged in before the clock is looked at.
 BATCH = 8
+# What tells reveals apart: the key of the position before, the card that moves, and where to.
+Reveal = tuple[int, tuple[int, int]]
 # Positions of plans that are remembered, at some 400 bytes.
 MAX_KEPT = 1 << 16
 
@@ -90,14 +90,14 @@ class Plan:
     """Moves up to the next reveal.
 
     Attributes:
-        actions: int64, shape (n,): the moves.
-        seen: int8, shape (n, 156): what is seen before each of them.
+        actions: The moves.
+        seen: What is seen before each of them: int8, shape (156,).
         votes: Solved worlds whose solution comes to the same reveal.
         won: Share of the worlds that can be won after it, as far as the judge can tell.
     """
 
-    actions: np.ndarray
-    seen: np.ndarray
+    actions: tuple[int, ...]
+    seen: tuple[np.ndarray, ...]
     votes: int = 0
     won: float = 0.0
 
@@ -130,10 +130,11 @@ class SampledWorldsAgent:
         self.settings = settings or Settings()
         self._salt = str(seed).encode()
         self._rules = compile_rules(self.variant)
+        self._greedy = GreedyAgent(self.variant)
         scratch = Scratch()
-        # What the kernels that play greedily take after the rules.
-        self._greedy = (
-            relations_of(self._rules), GreedyAgent(self.variant).weights,
+        # What the greedy kernel takes after the rules.
+        self._greedy_arrays = (
+            relations_of(self._rules), self._greedy.weights,
             scratch.view, scratch.row, scratch.legal, scratch.scores,
         )  # fmt: skip
         self._kept: dict[bytes, int] = {}
@@ -169,7 +170,7 @@ class SampledWorldsAgent:
         numbers: dict[int, dict[str, float]] = {}
         for plan in self._plans(seen, mask, choosing=False):
             about = {"won": plan.won, "votes": plan.votes, "plan moves": len(plan.actions)}
-            numbers.setdefault(int(plan.actions[0]), about)
+            numbers.setdefault(plan.actions[0], about)
         for action in np.flatnonzero(mask).tolist():
             numbers.setdefault(action, {})
         return [RankedMove(action, about) for action, about in numbers.items()]
@@ -179,11 +180,11 @@ class SampledWorldsAgent:
         if action == NO_MOVE or not mask[action]:
             plan = self._plans(seen, mask, choosing=True)[0]
             self._keep(plan)
-            action = int(plan.actions[0])
+            action = plan.actions[0]
         return action
 
     def _keep(self, plan: Plan) -> None:
-        for seen, action in zip(plan.seen[1:], plan.actions[1:].tolist(), strict=True):
+        for seen, action in zip(plan.seen[1:], plan.actions[1:], strict=True):
             self._kept[seen.tobytes()] = action
         while len(self._kept) > MAX_KEPT:
             del self._kept[next(iter(self._kept))]
@@ -219,7 +220,7 @@ class SampledWorldsAgent:
         for world in np.split(worlds, len(worlds))[: self.settings.solved]:
             moves = self._solve(world, states, deadline).moves
             if moves and mask[moves[0]]:
-                reveal, plan = self._cut(world, np.array(moves))
+                reveal, plan = self._cut(world, moves)
                 plans.setdefault(reveal, plan).votes += 1
         for plan in plans.values():
             plan.won = plan.votes / min(len(worlds), self.settings.solved)
@@ -238,11 +239,12 @@ class SampledWorldsAgent:
             plan.won = float(wins) / tried
 
     def _count_wins(self, plan: Plan, worlds: np.ndarray, deadline: float) -> int:
-        after = worlds.copy()
-        _play_plan(after, self._rules, plan.actions)
+        after, every = worlds.copy(), np.ones(len(worlds), np.bool_)
+        for action in plan.actions:
+            play_games(after, self._rules, np.full(len(worlds), action), every)
         if self.settings.judge == "greedy":
             games, keys = np.empty(2, GAME), np.empty(MAX_MOVES + 1, np.uint64)
-            return _count_greedy_wins(after, self._rules, *self._greedy, games, keys)
+            return _count_greedy_wins(after, self._rules, *self._greedy_arrays, games, keys)
         results = (
             self._solve(world, self.settings.states, deadline)
             for world in np.split(after, len(after))
@@ -253,88 +255,68 @@ class SampledWorldsAgent:
         time_left = max(0.0, deadline - time.perf_counter())
         return solve(World(self.variant, world), max_states=states, time_limit=time_left)
 
-    def _play_greedily(self, world: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    def _play_greedily(self, world: np.ndarray, mask: np.ndarray) -> list[int]:
         """The greedy player's moves up to the next reveal; the first is one the mask allows."""
-        actions, keys = np.empty(MAX_MOVES, np.int64), np.empty(MAX_MOVES, np.uint64)
-        games = np.repeat(world, 2)
-        n = _play_greedily(games, self._rules, *self._greedy, mask, keys, actions)
-        return actions[:n]
+        game, allowed = world, mask.copy()
+        actions: list[int] = []
+        keys = {key_of(world)}
+        hidden = count_unknown(world)
+        while allowed.any() and len(actions) < MAX_MOVES and count_unknown(game) == hidden:
+            view = observe(game).reshape(1, N_CARDS, ROW)
+            action = int(self._greedy.act(view, allowed[np.newaxis])[0])
+            allowed[action] = 0
+            after = self._play(game, action)
+            if key_of(after) not in keys:
+                keys.add(key_of(after))
+                actions.append(action)
+                game, allowed = after, mask_of(after)
+        return actions
 
-    def _cut(self, world: np.ndarray, actions: np.ndarray) -> tuple[tuple[int, int], Plan]:
+    def _cut(self, world: np.ndarray, actions: Sequence[int]) -> tuple[Reveal, Plan]:
         """Cuts moves off after the first reveal; returns what tells reveals apart, and the plan."""
-        seen = np.empty((len(actions), ROW * N_CARDS), np.int8)
-        n, key, last = _cut(world.copy(), self._rules, actions, seen)
-        return (int(key), int(last)), Plan(actions[:n].copy(), seen[:n].copy())
-
-
-# --------------------------------------------------------------------------------------------
-# Kernels
-# --------------------------------------------------------------------------------------------
-
-
-@njit
-def count_unknown(game):
-    """How many cards a player cannot place; a reveal makes them fewer."""
-    n = 0
-    for card in range(N_CARDS):
-        n += game.seen[ROW * card + ZONE] == HIDDEN
-    return n
-
-
-@njit
-def name_move(game, action):
-    """A number for a move that does not depend on the order of the columns."""
-    destination = action % N_DESTINATIONS
-    if action == DEAL or destination == FOUNDATION:
-        return action
-    return N_ACTIONS + action // N_DESTINATIONS * (NO_CARD + 1) + int(game.end[destination])
-
-
-@kernel
-def _cut(games, rules, actions, seen):
-    """Plays actions up to a reveal, and writes what is seen before each.
-
-    Returns:
-        How many actions these are, the key of the position before the last, and a name for it.
-    """
-    game = games[0]
-    n_unknown = count_unknown(game)
-    key = game.key
-    name = 0
-    for index in range(len(actions)):
-        seen[index] = game.seen[: ROW * N_CARDS]
-        key = game.key
-        name = name_move(game, actions[index])
-        play(game, rules[0], actions[index])
-        if count_unknown(game) < n_unknown:
-            return index + 1, key, name
-    return len(actions), key, name
-
-
-@kernel
-def _play_plan(games, rules, actions):
-    for index in range(len(games)):
+        game, seen = world, []
         for action in actions:
-            play(games[index], rules[0], action)
+            before = game
+            seen.append(observe(before))
+            game = self._play(before, action)
+            if count_unknown(game) < count_unknown(world):
+                break
+        reveal = key_of(before), name_move(before, action)
+        return reveal, Plan(tuple(actions[: len(seen)]), tuple(seen))
+
+    def _play(self, game: np.ndarray, action: int) -> np.ndarray:
+        after = game.copy()
+        play_games(after, self._rules, np.array([action]), ONE)
+        return after
 
 
-@kernel
-def _play_greedily(games, rules, relations, weights, view, row, legal, scores, mask, keys, actions):
-    """Plays `games[0]` greedily up to a reveal, writing the actions; returns how many."""
-    n_unknown = count_unknown(games[0])
-    n = list_actions(mask, legal)
-    for move in range(len(actions)):
-        keys[move] = games[0].key
-        score_moves(games[0].seen, relations[0], weights, view[0], row, legal, n, scores)
-        actions[move] = play_best_new(games, rules, legal, n, scores, keys[: move + 1])
-        if actions[move] == NO_MOVE:
-            return move
-        if count_unknown(games[0]) < n_unknown:
-            return move + 1
-        n = int(games[0].n_legal)
-        for index in range(n):
-            legal[index] = games[0].legal[index]
-    return len(actions)
+def observe(game: np.ndarray) -> np.ndarray:
+    """What is seen of a game (GAME, shape (1,)): int8, shape (156,)."""
+    return game["seen"][0, : ROW * N_CARDS]
+
+
+def mask_of(game: np.ndarray) -> np.ndarray:
+    """The legal moves: int8, shape (417,); all zeros when the game is over."""
+    mask = np.zeros(N_ACTIONS, np.int8)
+    mask[game["legal"][0, : game["n_legal"][0]]] = 1
+    return mask
+
+
+def key_of(game: np.ndarray) -> int:
+    """The position key of a game."""
+    return int(game["key"][0])
+
+
+def count_unknown(game: np.ndarray) -> int:
+    """How many cards a player cannot place; a reveal makes them fewer."""
+    return int(np.count_nonzero(observe(game)[ZONE::ROW] == HIDDEN))
+
+
+def name_move(game: np.ndarray, action: int) -> tuple[int, int]:
+    """A move's card, and the card it goes to, whatever the order of the columns."""
+    card, destination = divmod(action, N_DESTINATIONS)
+    is_column = action != DEAL and destination != FOUNDATION
+    return card, int(game["end"][0, destination]) if is_column else -1
 
 
 @kernel

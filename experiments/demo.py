@@ -8,20 +8,22 @@ import argparse
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
+from agents.files import write_text
 from experiments.evaluate import parse_deals
 from yukon_env.variants import VARIANTS
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the two commands that a user would run by hand, and says which they are."""
     parser = argparse.ArgumentParser(prog="python -m experiments.demo", description=__doc__)
     parser.add_argument("--variant", choices=VARIANTS, default="yukon")
     parser.add_argument("--seconds", type=int, default=180, help="training time")
     parser.add_argument("--deals", type=_check_deals, default="0-1999", help="test deals to play")
     parser.add_argument("--out", type=Path, default=None, help="run folder; runs/demo-TIME")
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     out = args.out or Path("runs") / time.strftime("demo-%Y%m%d-%H%M%S")
     run("train", "--variant", args.variant, "--seconds", str(args.seconds), "--out", str(out))
     agents = ["random", f"greedy:{args.variant}", f"ppo:{out}"]
@@ -29,7 +31,7 @@ def main() -> None:
         "evaluate", "--variant", args.variant, "--deals", args.deals, "--agents", *agents,
         "--out", str(out / "evaluation.parquet"), capture=True,
     )  # fmt: skip
-    (out / "evaluation.md").write_text(table)
+    write_text(out / "evaluation.md", table)
     print(f"\n{table}\nLearning curve, table and model: {out}")
 
 

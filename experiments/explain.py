@@ -27,6 +27,7 @@ from yukon_env.game import Game
 from yukon_env.variants import VARIANTS
 
 WIDTH = 100
+MOST_NUMBERS = 8
 INDENT = " " * 24
 
 
@@ -103,7 +104,8 @@ def explain(agent: Agent, name: str, game: Game, mask: np.ndarray) -> str:
 def describe_move(game: Game, place: int, move: RankedMove) -> str:
     """Writes a move of the ranking with its numbers."""
     start = f"{place:3}. {game.move(move.action)!s}".ljust(len(INDENT))
-    numbers = ", ".join(f"{name} {value:.4g}" for name, value in move.numbers.items())
+    shown = list(move.numbers.items())[:MOST_NUMBERS]
+    numbers = ", ".join(f"{name} {value:.3g}" for name, value in shown)
     return "\n".join(wrap(numbers or "-", WIDTH, initial_indent=start, subsequent_indent=INDENT))
 
 

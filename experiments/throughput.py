@@ -13,12 +13,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 
+from experiments.runs import provenance, write_json
 from yukon_env.engine.batch import EPISODE
 from yukon_env.engine.state import GAME, N_ACTIONS
 from yukon_env.env import YukonEnv
@@ -36,9 +38,9 @@ FIRST_STEP = (
 )
 
 
-def main() -> None:
-    """Measures everything and prints one table."""
-    args = _parse_args()
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measures everything, prints one table, and keeps it if wanted."""
+    args = _parse_args(arguments)
     if args.num_envs < 1 or args.seconds <= 0:
         sys.exit("error: --num-envs must be at least 1, and --seconds more than 0")
     variant = VARIANTS[args.variant]
@@ -61,20 +63,28 @@ def main() -> None:
             variant.env_id, 64, seconds
         ),
     }
+    measured = {}
     for name, measure in rates.items():
-        print(f"{name:<58} {measure(args.seconds):>14,.0f} steps/s", flush=True)
-    for name, seconds in measure_start().items():
+        measured[name] = measure(args.seconds)
+        print(f"{name:<58} {measured[name]:>14,.0f} steps/s", flush=True)
+    starts = measure_start()
+    for name, seconds in starts.items():
         print(f"{name:<58} {seconds:>14.2f} s")
     size = GAME.itemsize + EPISODE.itemsize + N_ACTIONS + OBSERVATION_BYTES
     print(f"{'Memory per game: record, episode, mask, observation':<58} {size:>14,} bytes")
+    if args.out is not None:
+        about = provenance(variant=variant.key, num_envs=args.num_envs, repetitions=REPETITIONS)
+        figures = {"steps_per_second": measured, "seconds": starts, "bytes_per_game": size}
+        write_json(args.out, {**about, **figures})
 
 
-def _parse_args() -> argparse.Namespace:
+def _parse_args(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m experiments.throughput", description=__doc__)
     parser.add_argument("--variant", choices=VARIANTS, default="yukon")
     parser.add_argument("--num-envs", type=int, default=1024, help="games stepped at once")
     parser.add_argument("--seconds", type=float, default=1.0, help="length of one repetition")
-    return parser.parse_args()
+    parser.add_argument("--out", type=Path, metavar="FILE", help="keep the figures as JSON")
+    return parser.parse_args(arguments)
 
 
 def best_rate(step: Callable[[], int], seconds: float) -> float:
