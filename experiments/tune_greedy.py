@@ -23,6 +23,7 @@ from tqdm import tqdm
 from agents.features import MOVE_FEATURES, N_MOVE_FEATURES
 from agents.files import write_whole
 from agents.greedy import MAX_MOVES, play_deals, read_weights, weights_file, write_weights
+from experiments.evaluate import positive
 from yukon_env.deals import SPLITS
 from yukon_env.variants import VARIANTS, Variant
 
@@ -135,14 +136,6 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     )
     add("--fresh", action="store_true", help="begin anew, whatever was kept")
     return parser.parse_args(arguments)
-
-
-def positive(text: str) -> int:
-    """Reads a whole number above 0."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"needs a whole number above 0, not {text}")
-    return number
 
 
 def start_progress(settings: Settings, variant: Variant) -> Progress:
