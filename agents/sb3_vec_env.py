@@ -14,6 +14,7 @@ from gymnasium.vector import AutoresetMode
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
+from agents.verdicts import LossFinder
 from yukon_env import YukonVectorEnv
 from yukon_env.engine.batch import potentials
 from yukon_env.engine.repeats import Repeats
@@ -33,7 +34,8 @@ class YukonSB3VecEnv(VecEnv):
     hold what a `Monitor` would add, `episode` with its return `r` and length `l`, and `deal`.
 
     With `allow_repeats=False` a move back to a position of the same game is not offered, and a
-    game with no other move left is lost, as in `yukon_env.evaluation`.
+    game with no other move left is lost, as in `yukon_env.evaluation`. With `solver_states` a game
+    ends where the solver finds no win any more (see `agents.verdicts`).
 
     Args:
         num_envs: How many games.
@@ -43,6 +45,8 @@ class YukonSB3VecEnv(VecEnv):
         shaping: Weight of the potential-based reward for progress.
         discount: The learner's discount factor, for `shaping`.
         max_episode_steps: Steps after which a game is truncated; None for no limit.
+        solver_states: Positions that the solver may visit to find a win; 0 plays lost games to
+            their end.
         num_threads: Cores to step games on; the results are the same.
     """
 
@@ -56,6 +60,7 @@ class YukonSB3VecEnv(VecEnv):
         shaping: float = 0.0,
         discount: float = 1.0,
         max_episode_steps: int | None = MAX_MOVES,
+        solver_states: int = 0,
         num_threads: int = 1,
     ) -> None:
         self.games = YukonVectorEnv(
@@ -72,6 +77,7 @@ class YukonSB3VecEnv(VecEnv):
         self._rules = compile_rules(self.variant)
         self._terminal_weight = shaping * discount
         self._repeats = None if allow_repeats else Repeats(num_envs)
+        self._losses = LossFinder(self.variant, num_envs, solver_states) if solver_states else None
         self._masks = np.ones((num_envs, N_ACTIONS), np.int8)
         self._observations: DictObs = {}
         self._actions = np.zeros(num_envs, np.int64)
@@ -113,14 +119,12 @@ class YukonSB3VecEnv(VecEnv):
         self._masks = infos["action_mask"]
         dones = terminated | truncated
         endings = _read_endings(infos, dones, truncated)
-        if self._repeats is not None:
-            self._repeats.forget(dones)
-            stuck = self._forbid_repeats()
-            if stuck.any():
-                rewards[stuck] -= self._terminal_weight * self._progress(stuck)
-                endings |= self._end_stuck(observations, infos["deal"], stuck)
-                observations = self._deal_anew(stuck)
-                dones |= stuck
+        lost = self._find_lost(dones)
+        if lost.any():
+            rewards[lost] -= self._terminal_weight * self._progress(lost)
+            endings |= self._end_lost(observations, infos["deal"], lost)
+            observations = self._deal_anew(lost)
+            dones |= lost
         self._note_episodes(rewards, dones, endings)
         return self._show(observations), rewards, dones, self._list_infos(endings)
 
@@ -180,6 +184,20 @@ class YukonSB3VecEnv(VecEnv):
         self._observations = {"observation": observations, "action_mask": self._masks}
         return self._observations
 
+    def _find_lost(self, new: np.ndarray) -> np.ndarray:
+        """Takes back moves that are not offered; says which games are lost, though not over.
+
+        Args:
+            new: bool, shape (n,): games that have just been dealt.
+        """
+        lost = np.zeros(self.num_envs, np.bool_)
+        if self._repeats is not None:
+            self._repeats.forget(new)
+            lost = self._forbid_repeats()
+        if self._losses is not None:
+            lost |= self._losses.find(self.games.records, self._actions, ~(new | lost))
+        return lost
+
     def _forbid_repeats(self) -> np.ndarray:
         """Takes back moves to positions of the same game; says which games are left with none."""
         assert self._repeats is not None
@@ -194,13 +212,13 @@ class YukonSB3VecEnv(VecEnv):
         potentials(self.games.records, self._rules, values)
         return values[which]
 
-    def _end_stuck(
-        self, observations: np.ndarray, deals: np.ndarray, stuck: np.ndarray
+    def _end_lost(
+        self, observations: np.ndarray, deals: np.ndarray, lost: np.ndarray
     ) -> dict[int, dict[str, Any]]:
-        """The infos of games that are lost because every move leads back."""
+        """The infos of games that are lost, though not over by the rules."""
         return {
             int(index): _ending(observations[index], self._masks[index], int(deals[index]))
-            for index in np.flatnonzero(stuck)
+            for index in np.flatnonzero(lost)
         }
 
     def _deal_anew(self, which: np.ndarray) -> np.ndarray:
@@ -232,7 +250,7 @@ class YukonSB3VecEnv(VecEnv):
 
 
 # What a state holds besides the games themselves.
-_STATE = ("_observations", "_masks", "_repeats", "_returns", "_lengths")
+_STATE = ("_observations", "_masks", "_repeats", "_losses", "_returns", "_lengths")
 
 
 def _read_endings(

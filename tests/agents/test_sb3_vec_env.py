@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 
+from agents.mixed_vec_env import MixedSB3VecEnv
 from agents.sb3_vec_env import YukonSB3VecEnv
 from yukon_env.env import YukonEnv
 from yukon_env.evaluation import evaluate
@@ -144,3 +145,58 @@ def test_a_saved_state_goes_on_the_same_way():
         np.testing.assert_array_equal(rest[0], rewards)
         np.testing.assert_array_equal(rest[1], dones)
         assert [info.get("episode") for info in rest[2]] == [info.get("episode") for info in infos]
+
+
+def test_games_end_where_they_are_lost():
+    env = YukonSB3VecEnv(
+        8, "russian", allow_repeats=False, solver_states=2000, shaping=1.0, max_episode_steps=None
+    )
+    episodes = play_episodes(env, 60)
+    early = 0
+    for episode in episodes:
+        game = Game("russian", deal=episode["deal"])
+        if game.dead_end:
+            continue
+        verdicts = [game.solve().verdict]
+        for action in episode["actions"]:
+            game.play(action)
+            verdicts.append(game.solve().verdict)
+        early += not (game.won or game.dead_end)
+        # A lost deal ends at its first move; any other when the loss comes.
+        assert all(verdict == "winnable" for verdict in verdicts[1:-1])
+        assert episode["is_success"] == game.won == (verdicts[-1] == "winnable")
+        assert episode["episode"]["r"] == pytest.approx(float(game.won))
+    assert len(episodes) > 50
+    assert early > 20
+
+
+def test_several_variants_behave_as_each_alone():
+    counts = {"yukon": 3, "australian": 2}
+    alone = [YukonSB3VecEnv(n, variant, max_episode_steps=20) for variant, n in counts.items()]
+    mixed = MixedSB3VecEnv(
+        [YukonSB3VecEnv(n, variant, max_episode_steps=20) for variant, n in counts.items()]
+    )
+    mixed.seed(5)
+    for env, seed in zip(alone, (5, 8), strict=True):
+        env.seed(seed)
+    observations = mixed.reset()
+    parts = [env.reset() for env in alone]
+    assert observations["variant"].tolist() == [[0], [0], [0], [1], [1]]
+    for _ in range(45):
+        for name in ("observation", "action_mask"):
+            joined = np.concatenate([part[name] for part in parts])
+            np.testing.assert_array_equal(observations[name], joined)
+        actions = choose(get_action_masks(mixed))
+        observations, rewards, dones, infos = mixed.step(actions)
+        steps = [alone[0].step(actions[:3]), alone[1].step(actions[3:])]
+        parts = [step[0] for step in steps]
+        np.testing.assert_array_equal(rewards, np.concatenate([step[1] for step in steps]))
+        np.testing.assert_array_equal(dones, np.concatenate([step[2] for step in steps]))
+        for index in np.flatnonzero(dones):
+            last = infos[index]["terminal_observation"]
+            assert last["variant"].tolist() == observations["variant"][index].tolist()
+    state = mixed.save_state()
+    after = [mixed.step(choose(mixed.action_masks()))[0] for _ in range(5)][-1]
+    mixed.restore_state(state)
+    again = [mixed.step(choose(mixed.action_masks()))[0] for _ in range(5)][-1]
+    np.testing.assert_array_equal(after["observation"], again["observation"])

@@ -1,0 +1,1 @@
+"""What trains: configurations, recipes, and a module for each kind of training."""

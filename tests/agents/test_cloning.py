@@ -1,0 +1,80 @@
+"""Decisions of teachers: recorded as a player sees them, kept, and learned."""
+
+import numpy as np
+import pytest
+import torch
+
+from agents.cloning import Decisions, log_chances, solver_decisions, teacher_decisions
+from agents.greedy import GreedyAgent
+from agents.networks import NETWORKS, Rulebook
+from yukon_env.game import Game
+from yukon_env.variants import VARIANTS
+
+YUKON = VARIANTS["yukon"]
+DEALS = np.arange(20_000, 20_010)
+
+
+def test_an_agents_decisions_are_its_own():
+    teacher = GreedyAgent("yukon")
+    decisions = teacher_decisions(teacher, YUKON, DEALS)
+    assert len(decisions) > 300
+    np.testing.assert_array_equal(
+        teacher.act(decisions.observations, decisions.masks), decisions.actions
+    )
+    assert (decisions.masks.sum(axis=1) > 1).all()
+    hidden = decisions.observations[:, :, 2] == 0
+    assert (decisions.observations[hidden] == (-1, -1, 0)).all()
+
+
+def test_the_solvers_decisions_win_its_deals():
+    decisions = solver_decisions(YUKON, DEALS, max_states=20_000)
+    chosen = {
+        (observation.tobytes(), action)
+        for observation, action in zip(
+            decisions.observations, decisions.actions.tolist(), strict=True
+        )
+    }
+    won = 0
+    for deal in DEALS.tolist():
+        game = Game(YUKON, deal=deal)
+        playing = True
+        while playing and not game.won:
+            legal = np.flatnonzero(game.action_mask()).tolist()
+            seen = game.observation().tobytes()
+            moves = legal if len(legal) == 1 else [a for a in legal if (seen, a) in chosen]
+            playing = bool(moves)
+            if playing:
+                game.play(moves[0])
+        won += game.won
+    assert won >= 7
+
+
+def test_no_decisions_are_no_error():
+    assert len(solver_decisions(YUKON, DEALS[:0], max_states=10)) == 0
+
+
+def test_kept_decisions_come_back(tmp_path):
+    decisions = teacher_decisions(GreedyAgent("yukon"), YUKON, DEALS[:3])
+    decisions.save(tmp_path / "decisions.npz")
+    again = Decisions.load(tmp_path / "decisions.npz")
+    np.testing.assert_array_equal(again.observations, decisions.observations)
+    np.testing.assert_array_equal(again.masks, decisions.masks)
+    np.testing.assert_array_equal(again.actions, decisions.actions)
+    assert len(Decisions.join([decisions, again])) == 2 * len(decisions)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_network_learns_decisions(name):
+    torch.manual_seed(0)
+    book, network = Rulebook(["yukon"]), NETWORKS[name](32)
+    decisions = teacher_decisions(GreedyAgent("yukon"), YUKON, DEALS[:2])
+    which = np.zeros(len(decisions), np.int8)
+    optimizer = torch.optim.Adam(network.parameters(), lr=3e-3)
+    for _ in range(60):
+        optimizer.zero_grad()
+        loss = -log_chances(network, decisions, book, which)[0].mean()
+        loss.backward()
+        optimizer.step()
+    log_probs, met = log_chances(network, decisions, book, which)
+    np.testing.assert_array_less(log_probs.detach().numpy(), 1e-6)
+    assert met.float().mean() > 0.9
