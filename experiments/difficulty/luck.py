@@ -4,12 +4,13 @@ For each variant, how much of what can be won random play wins, how much the age
 the best of them is from a player who sees every card.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from experiments.difficulty.errors import StudyError
+from experiments.difficulty.measures import UNDECIDED
 from experiments.difficulty.report import (
     Report,
     between,
@@ -18,6 +19,7 @@ from experiments.difficulty.report import (
     run_analysis,
     span,
 )
+from experiments.difficulty.schema import LOST_AT
 from experiments.difficulty.tables import Deals
 from experiments.results import markdown
 from yukon_env.stats import paired_bootstrap, wilson_interval
@@ -29,6 +31,16 @@ the winnable* is the share it won of the deals that can be won, with its 95 % Wi
 *Skill* is what the best agent wins more than random play, and *room* what is winnable but not won
 by it: knowledge of the hidden cards, and play that could be better; both in points, with 95 %
 paired bootstrap intervals. Undecided deals are counted in the way that is worst for each end."""
+
+
+_ABOUT_LOSSES = """\
+Where games are lost, in per cent of the deals: *at the deal*, which nobody could have won; *in
+play*, by a move after which the game could not be won any more, the median of which is given; or
+*never*: the game ended, out of new positions or of moves, where it could still be won."""
+_LOSSES_HEADER = (
+    "variant", "agent", "deals", "won", "at the deal", "in play", "median move", "never",
+    "undecided",
+)  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -52,6 +64,9 @@ def analyse(found: dict[str, Deals]) -> Report:
     )  # fmt: skip
     rows = [row_of(deals, labels) for deals in played.values()]
     text = f"{_ABOUT}\n\n{markdown(header, rows)}"
+    lost = [row for deals in played.values() for row in rows_of_losses(deals)]
+    if lost:
+        text += f"\n\n{_ABOUT_LOSSES}\n\n{markdown(_LOSSES_HEADER, lost)}"
     return Report("Luck and skill", text, draw(played, labels))
 
 
@@ -83,6 +98,19 @@ def row_of(deals: Deals, labels: list[str]) -> tuple[str, ...]:
         skill,
         f"{between(*room)} {interval((low, high))}",
     )
+
+
+def rows_of_losses(deals: Deals) -> Iterator[tuple[str, ...]]:
+    """A row per agent of which it is known when its games became unwinnable."""
+    for label in deals.agents:
+        if label + LOST_AT.name not in deals.table.column_names:
+            continue
+        won, lost_at = deals.column(f"{label}_won"), deals.column(label + LOST_AT.name)
+        never, in_play = ~won & np.isnan(lost_at), lost_at > 0
+        shares = (won, lost_at == 0, in_play, never, lost_at == UNDECIDED)
+        texts = [percent(share.mean()) for share in shares]
+        texts.insert(3, f"{np.median(lost_at[in_play]):.0f}" if in_play.any() else "")
+        yield f"`{deals.variant.key}`", deals.agents[label], f"{len(won):,}", *texts
 
 
 def _wilson(won: np.ndarray) -> str:

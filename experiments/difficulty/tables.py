@@ -90,7 +90,7 @@ class Deals:
     table: pa.Table
 
     def column(self, name: str) -> np.ndarray:
-        """One column; NaN or None where it is null.
+        """One column; NaN (then the column is of floats) or None where it is null.
 
         Raises:
             StudyError: It is not in this dataset.

@@ -195,6 +195,20 @@ def test_luck_and_skill(tmp_path: Path) -> None:
     assert_repeatable(luck, [tmp_path], tmp_path / "out")
 
 
+def test_where_games_are_lost(tmp_path: Path) -> None:
+    won = np.arange(10) < 2
+    write_study(tmp_path, "yukon", [WON] * 7 + [LOST] * 3, {"greedy": won})
+    path = tmp_path / "deals" / "yukon.parquet"
+    lost_at = pa.array([None, None, None, 5, 7, 30, -1, 0, 0, 0], pa.int16())
+    pq.write_table(pq.read_table(path).append_column("greedy_lost_at", lost_at), path)
+    luck.main([str(tmp_path), "--out", str(tmp_path)])
+    row = (tmp_path / "luck.md").read_text().rpartition("undecided")[2].split("\n")[2]
+    cells = [cell.strip() for cell in row.split("|")[1:-1]]
+    assert cells == [
+        "`yukon`", "greedy:x", "10", "20.0", "30.0", "30.0", "7", "10.0", "10.0"
+    ]  # fmt: skip
+
+
 def test_agents_are_judged_on_test_deals_only(tmp_path: Path) -> None:
     won = np.arange(100) < 50
     write_study(tmp_path, "yukon", [WON] * 100, {"greedy": won}, first=9_950)
