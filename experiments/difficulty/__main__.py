@@ -26,7 +26,7 @@ from experiments.difficulty.errors import StudyError
 from experiments.difficulty.jobs import list_jobs, measure_chunk
 from experiments.difficulty.measures import Figures, Measure, Player, Solver
 from experiments.difficulty.store import Store
-from experiments.evaluate import parse_deals
+from experiments.evaluate import parse_deals, positive
 from yukon_env.deals import SPLITS
 from yukon_env.errors import YukonError
 from yukon_env.evaluation import MAX_MOVES
@@ -65,15 +65,17 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--agents", nargs="*", default=[], metavar="AGENT", help=agents.HELP)
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
     parser.add_argument(
-        "--max-states", type=int, default=MAX_STATES, help="positions the solver may visit"
+        "--max-states", type=positive, default=MAX_STATES, help="positions the solver may visit"
     )
-    parser.add_argument("--max-moves", type=int, default=MAX_MOVES, help="cut agents' games there")
+    parser.add_argument(
+        "--max-moves", type=positive, default=MAX_MOVES, help="cut agents' games there"
+    )
     parser.add_argument(
         "--lost-at",
         action="store_true",
-        help="let the solver find when an agent's game became unwinnable; about eight times dearer",
+        help="let the solver find when an agent's game became unwinnable; several times the work",
     )
-    parser.add_argument("--workers", type=int, default=-1, help="processes; one per core")
+    parser.add_argument("--workers", type=positive, default=-1, help="processes; one per core")
     parser.add_argument(
         "--cluster", metavar="ADDRESS", help="a Ray cluster: ray://HOST:PORT, or local to start one"
     )

@@ -132,6 +132,7 @@ class Player:
 
     def measure(self, variant: Variant, deals: range) -> dict[str, Any]:
         """Plays the deals."""
+        _warm_up_agent(self.agent, variant)
         recorder = _Recorder(agents.load(self.agent, seed=deals.start))
         result = evaluate(recorder, variant, deals, max_moves=self.max_moves, batch_size=len(deals))
         columns: dict[str, Any] = {
@@ -149,6 +150,12 @@ class Player:
                 for deal, won, line in zip(deals, result.won, lines, strict=True)
             ]
         return {self.label + name: column for name, column in columns.items()}
+
+
+@cache
+def _warm_up_agent(agent: str, variant: Variant) -> None:
+    """Plays some moves, so that no game's seconds hold the compiling."""
+    evaluate(agents.load(agent), variant, [0], max_moves=5)
 
 
 class _Recorder:

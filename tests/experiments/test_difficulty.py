@@ -28,7 +28,7 @@ from experiments.difficulty.schema import AGENT, FIGURES, LOST_AT, SOLVER
 from experiments.difficulty.schema import KEYS as KEY_COLUMNS
 from experiments.difficulty.select import curriculum, winnable
 from experiments.difficulty.select import main as select_main
-from experiments.difficulty.store import ABOUT, chunks_of
+from experiments.difficulty.store import ABOUT, Store, chunks_of
 from experiments.difficulty.tables import Verdicts, read_file, read_folders, read_verdicts
 from experiments.evaluate import main as evaluate_main
 from yukon_env import Game, YukonEnv
@@ -302,6 +302,7 @@ def test_ray_equals_joblib(whole: Path, tmp_path: Path) -> None:
         (["--variants", "mine.py:MINE", "--agents", "greedy:{variant}"], "'mine'"),
         (["--variants", "yukon", "--agents", "greedy:yukon", "greedy:russian"], "labels"),
         (["--variants", "yukon", "--deals", "9-3"], "ends before it starts"),
+        (["--variants", "yukon", "--workers", "0"], "no whole number above 0"),
         (["--variants", "russian", "--deals", "0-9", "--max-states", "5"], "max_states = "),
     ],
 )
@@ -316,6 +317,14 @@ def test_bad_command_lines(
     with pytest.raises(SystemExit):
         main([*arguments, "--out", "out"])
     assert message in capsys.readouterr().err
+
+
+def test_two_commands_do_not_write_to_one_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Store(tmp_path).locked(), pytest.raises(SystemExit):
+        study(tmp_path, "--variants", "russian", "--deals", "0-1")
+    assert "another command is writing" in capsys.readouterr().err
 
 
 def with_version(source: Path, target: Path, version: int) -> Path:
