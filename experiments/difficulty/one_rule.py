@@ -36,7 +36,8 @@ deals only). The difference is in points of the share of deals won, this game's 
 the 95 % paired bootstrap interval; p is of the exact McNemar test. Undecided deals are counted in
 the way that is worst for each end of the interval, and the larger p is given. The solver says what
 a player who sees every card can win. Cards that lie face up can be grabbed, so `yukon-open` changes
-more than what is seen."""
+more than what is seen. An agent that was made for yukon plays other layouts by what it knows of
+yukon, and knows nothing of a stock."""
 _HEADER = (
     "change", "variant", "measured", "deals", "yukon, %", "changed, %", "difference", "95 %",
     "only changed", "only yukon", "p",

@@ -177,7 +177,7 @@ def _draw_tenths(axes: Axes, fits: dict[str, Fit]) -> None:
         xticks=range(1, 11),
     )
     axes.grid(alpha=0.3)
-    axes.legend(fontsize=7, ncols=2)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), fontsize=7, ncols=4)
 
 
 if __name__ == "__main__":
