@@ -49,23 +49,18 @@ def _rename(suits: np.ndarray) -> np.ndarray:
 
 
 def rename(
-    observations: np.ndarray,
-    masks: np.ndarray,
-    actions: np.ndarray,
-    suits: np.ndarray,
-    columns: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    observations: np.ndarray, masks: np.ndarray, suits: np.ndarray, columns: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Gives suits and columns other names, in each position its own.
 
     Args:
         observations: int8, shape (n, 52, 3).
-        masks: int8 or bool, shape (n, 417).
-        actions: int64, shape (n,).
+        masks: int8 or bool, shape (n, 417, ...): sets of moves, or more to say of each.
         suits: Integers, shape (n, 4): the new suit of each suit.
         columns: Integers, shape (n, 7): the new place of each column.
 
     Returns:
-        The same position, mask and action under the new names.
+        The same positions and moves under the new names.
     """
     n = len(observations)
     rows = np.arange(n)[:, np.newaxis]
@@ -76,31 +71,27 @@ def rename(
     renamed = np.empty_like(observations)
     renamed[rows, cards] = observations
     renamed[:, :, ZONE] = zones[rows, renamed[:, :, ZONE]]
-    offered = np.empty_like(masks)
     moves = cards[:, :, np.newaxis] * N_DESTINATIONS + destinations[:, np.newaxis, :]
+    offered = masks.copy()
     offered[rows, moves.reshape(n, -1)] = masks[:, :DEAL]
-    offered[:, DEAL] = masks[:, DEAL]
-    every = np.concatenate((moves.reshape(n, -1), np.full((n, 1), DEAL)), axis=1)
-    return renamed, offered, np.take_along_axis(every, actions[:, np.newaxis], axis=1)[:, 0]
+    return renamed, offered
 
 
 def rename_at_random(
     observations: np.ndarray,
     masks: np.ndarray,
-    actions: np.ndarray,
     symmetries: np.ndarray,
     rng: np.random.Generator,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray]:
     """Gives each position names drawn at random (see `rename`).
 
     Args:
         observations: int8, shape (n, 52, 3).
-        masks: int8 or bool, shape (n, 417).
-        actions: int64, shape (n,).
+        masks: int8 or bool, shape (n, 417, ...).
         symmetries: The renamings of suits to draw from, from `suit_symmetries`.
         rng: The draws.
     """
     n = len(observations)
     suits = symmetries[rng.integers(len(symmetries), size=n)]
     columns = rng.permuted(np.tile(np.arange(N_COLUMNS), (n, 1)), axis=1)
-    return rename(observations, masks, actions, suits, columns)
+    return rename(observations, masks, suits, columns)

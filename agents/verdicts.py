@@ -14,7 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from yukon_env.deals import SPLITS
-from yukon_env.solver import solve
+from yukon_env.engine.moves import play_games
+from yukon_env.engine.state import compile_rules
+from yukon_env.solver import Verdict, solve
 from yukon_env.solver.api import solve_deal
 from yukon_env.variants import Variant
 
@@ -73,6 +75,31 @@ class LossFinder:
     def _solve(self, record: np.ndarray) -> tuple[int, ...]:
         position = _Position(self._variant, record)
         return solve(position, max_states=self._max_states, memory=MEMORY).moves
+
+
+def safe_moves(
+    variant: Variant, records: np.ndarray, masks: np.ndarray, max_states: int
+) -> np.ndarray:
+    """Says which moves leave a game that can be won.
+
+    Args:
+        variant: The game.
+        records: GAME, shape (n,): positions, hidden cards included.
+        masks: int8 or bool, shape (n, 417): the legal moves to look at.
+        max_states: Positions that the solver may visit after each move.
+
+    Returns:
+        bool, shape (n, 417).
+    """
+    safe = np.zeros(masks.shape, np.bool_)
+    rows, actions = np.nonzero(masks)
+    after = records[rows]
+    play_games(after, compile_rules(variant), actions, np.ones(len(rows), np.bool_))
+    for index, (row, action) in enumerate(zip(rows.tolist(), actions.tolist(), strict=True)):
+        position = _Position(variant, after[index : index + 1])
+        result = solve(position, max_states=max_states, memory=MEMORY)
+        safe[row, action] = result.verdict == Verdict.WINNABLE
+    return safe
 
 
 def winnable_deals(variant: Variant, max_states: int) -> Iterator[int]:

@@ -1,8 +1,9 @@
-"""Cloning: a network learns to choose what a teacher chose on train deals.
+"""Cloning: a network learns to choose on train deals what a teacher holds right.
 
-The teacher is the solver, which sees every card and so shows how deals are won, or any agent,
-which sees what a player sees: a planner is distilled into a policy without search that way. Each
-pass shows every decision with other names for its suits and columns.
+The teacher is the solver, which sees every card: it shows how it wins deals, or judges each move in
+the positions that a player comes to. Or it is any agent, which sees what a player sees: a planner
+is distilled into a policy without search that way. Each pass shows every decision with other names
+for its suits and columns.
 """
 
 import math
@@ -17,9 +18,16 @@ from stable_baselines3.common.logger import configure
 from tqdm import tqdm
 
 import agents
-from agents.cloning import Decisions, log_chances, solver_decisions, teacher_decisions
-from agents.networks import NETWORKS, Rulebook
-from agents.symmetry import rename_at_random, suit_symmetries
+from agents.cloning import (
+    Decisions,
+    judged_decisions,
+    log_chances,
+    solver_decisions,
+    teacher_decisions,
+)
+from agents.networks import NETWORKS, Network, Rulebook
+from agents.policy import PolicyAgent
+from agents.symmetry import suit_symmetries
 from experiments.training.config import Config, option
 from experiments.training.progress import (
     Progress,
@@ -33,7 +41,9 @@ from experiments.training.progress import (
 from yukon_env.deals import SPLITS
 from yukon_env.variants import Variant
 
-SOLVER = "solver"
+SOLVER, VERDICTS = "solver", "verdicts"
+# The player whose positions are judged: the network itself, as the stage before left it.
+ITSELF = "itself"
 # Deals whose decisions are recorded at once, and kept in one file.
 CHUNK = 250
 
@@ -42,9 +52,18 @@ CHUNK = 250
 class CloneConfig(Config):
     """All that fixes a run of cloning."""
 
-    teacher: str = option(SOLVER, f"{SOLVER}, or an agent's name, in it {{variant}} for the game")
+    teacher: str = option(
+        SOLVER,
+        f"{SOLVER}: its wins; {VERDICTS}: its verdict on each move in a player's positions; or an "
+        "agent's name, in it {variant} for the game",
+    )
+    player: str = option(
+        "greedy:{variant}",
+        f"for {VERDICTS}: the agent whose positions are judged, or {ITSELF}, as the stage before "
+        "left it",
+    )
     deals: int = option(4000, "train deals of each variant that the teacher plays")
-    solver_states: int = option(20_000, "positions that the solver may visit for each deal")
+    solver_states: int = option(2000, "positions that the solver may visit to find a win")
     epochs: int = option(4, "passes over the decisions")
     augment: bool = option(True, "show decisions under other names of suits and columns")
 
@@ -52,17 +71,25 @@ class CloneConfig(Config):
         """Checks the values; see `Config.check`."""
         super().check()
         self.check_range(1, math.inf, "deals", "solver_states", "epochs")
-        if self.teacher != SOLVER:
-            for variant in self.variants:
-                _load_teacher(self, variant)
+        for name in (self.teacher, self.player):
+            if name not in (SOLVER, VERDICTS, ITSELF):
+                for variant in self.variants:
+                    _load_agent(name, variant, self.seed)
 
 
-def _load_teacher(config: CloneConfig, variant: Variant) -> agents.Agent:
-    return agents.load(config.teacher.replace("{variant}", variant.key), config.seed)
+def _load_agent(name: str, variant: Variant, seed: int) -> agents.Agent:
+    return agents.load(name.replace("{variant}", variant.key), seed)
 
 
-def record(config: CloneConfig, variant: Variant, folder: Path) -> Decisions:
-    """Returns the teacher's decisions; what is recorded already is read from the run folder."""
+def record(config: CloneConfig, variant: Variant, network: Network, folder: Path) -> Decisions:
+    """Returns the teacher's decisions; what is recorded already is read from the run folder.
+
+    Args:
+        config: The run.
+        variant: The game.
+        network: What is to be trained, before it is.
+        folder: The run folder.
+    """
     numbers = np.array(SPLITS["train"][: config.deals])
     parts = []
     with tqdm(total=len(numbers), desc=f"{config.teacher} on {variant.key}", unit="deal") as bar:
@@ -70,16 +97,24 @@ def record(config: CloneConfig, variant: Variant, folder: Path) -> Decisions:
             chunk = numbers[start : start + CHUNK]
             path = folder / f"decisions-{variant.key}-{start}.npz"
             if not path.exists():
-                _decide(config, variant, chunk).save(path)
+                _decide(config, variant, network, chunk).save(path)
             parts.append(Decisions.load(path))
             bar.update(len(chunk))
     return Decisions.join(parts)
 
 
-def _decide(config: CloneConfig, variant: Variant, deals: np.ndarray) -> Decisions:
+def _decide(
+    config: CloneConfig, variant: Variant, network: Network, deals: np.ndarray
+) -> Decisions:
     if config.teacher == SOLVER:
         return solver_decisions(variant, deals, config.solver_states)
-    return teacher_decisions(_load_teacher(config, variant), variant, deals)
+    if config.teacher != VERDICTS:
+        return teacher_decisions(_load_agent(config.teacher, variant, config.seed), variant, deals)
+    if config.player == ITSELF:
+        player: agents.Agent = PolicyAgent(variant, network)
+    else:
+        player = _load_agent(config.player, variant, config.seed)
+    return judged_decisions(player, variant, deals, config.solver_states)
 
 
 class Trainer:
@@ -88,19 +123,22 @@ class Trainer:
     Args:
         config: The run.
         folder: Its folder.
+        first: The model to start from; None for random weights.
     """
 
-    def __init__(self, config: CloneConfig, folder: Path) -> None:
+    def __init__(self, config: CloneConfig, folder: Path, first: Path | None) -> None:
         self.config = config
         self.folder = folder
         self.progress = Progress()
         self.book = Rulebook(config.variants)
-        parts = [record(config, variant, folder) for variant in config.variants]
+        torch.manual_seed(config.seed)
+        self.network = NETWORKS[config.network](config.width)
+        if first is not None:
+            load_network(first, self.network)
+        parts = [record(config, variant, self.network, folder) for variant in config.variants]
         self.decisions = Decisions.join(parts)
         self.which = np.repeat(np.arange(len(parts), dtype=np.int8), [len(part) for part in parts])
         self.symmetries = [suit_symmetries(rules) for rules in self.book.rules]
-        torch.manual_seed(config.seed)
-        self.network = NETWORKS[config.network](config.width)
         self.optimizer = torch.optim.Adam(self.network.parameters())
         self.logger = configure(str(folder / "tensorboard"), ["tensorboard"])
 
@@ -149,16 +187,12 @@ class Trainer:
     def _rename(self, batch: Decisions, which: np.ndarray) -> Decisions:
         """Gives each decision other names, of those that its variant's rules allow."""
         rng = np.random.default_rng((self.config.seed, self.progress.steps))
-        renamed = Decisions(batch.observations.copy(), batch.masks.copy(), batch.actions.copy())
+        renamed = batch[np.arange(len(batch))]
         for index, symmetries in enumerate(self.symmetries):
             rows = which == index
-            if rows.any():
-                part = batch[rows]
-                (
-                    renamed.observations[rows], renamed.masks[rows], renamed.actions[rows],
-                ) = rename_at_random(
-                    part.observations, part.masks, part.actions, symmetries, rng
-                )  # fmt: skip
+            part = batch[rows].renamed(symmetries, rng)
+            renamed.observations[rows] = part.observations
+            renamed.masks[rows], renamed.choices[rows] = part.masks, part.choices
         return renamed
 
     def _note_training(self, rate: float, bar: tqdm) -> None:
@@ -192,9 +226,7 @@ def train(config: CloneConfig, folder: Path, first: Path | None) -> Progress:
         first: The model to start from; None for random weights.
     """
     torch.set_num_threads(config.threads)
-    trainer = Trainer(config, folder)
-    if first is not None:
-        load_network(first, trainer.network)
+    trainer = Trainer(config, folder, first)
     read_checkpoint(folder, trainer.restore)
     trainer.run()
     draw(config, trainer.progress, folder, "decisions met")

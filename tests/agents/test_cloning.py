@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from agents.cloning import Decisions, log_chances, solver_decisions, teacher_decisions
+from agents.cloning import (
+    Decisions,
+    judged_decisions,
+    log_chances,
+    solver_decisions,
+    teacher_decisions,
+)
 from agents.greedy import GreedyAgent
 from agents.networks import NETWORKS, Rulebook
 from yukon_env.game import Game
@@ -19,8 +25,9 @@ def test_an_agents_decisions_are_its_own():
     decisions = teacher_decisions(teacher, YUKON, DEALS)
     assert len(decisions) > 300
     np.testing.assert_array_equal(
-        teacher.act(decisions.observations, decisions.masks), decisions.actions
+        teacher.act(decisions.observations, decisions.masks), decisions.choices.argmax(axis=1)
     )
+    assert (decisions.choices.sum(axis=1) == 1).all()
     assert (decisions.masks.sum(axis=1) > 1).all()
     hidden = decisions.observations[:, :, 2] == 0
     assert (decisions.observations[hidden] == (-1, -1, 0)).all()
@@ -31,7 +38,7 @@ def test_the_solvers_decisions_win_its_deals():
     chosen = {
         (observation.tobytes(), action)
         for observation, action in zip(
-            decisions.observations, decisions.actions.tolist(), strict=True
+            decisions.observations, decisions.choices.argmax(axis=1).tolist(), strict=True
         )
     }
     won = 0
@@ -49,6 +56,37 @@ def test_the_solvers_decisions_win_its_deals():
     assert won >= 7
 
 
+def test_right_is_what_leaves_a_game_that_can_be_won():
+    deals = np.array(
+        [deal for deal in range(20_000, 20_200) if Game("russian", deal=deal).solve().moves]
+    )
+    player = GreedyAgent("russian")
+    decisions = judged_decisions(player, VARIANTS["russian"], deals, 2000)
+    recorded = zip(decisions.observations, decisions.choices, strict=True)
+    rows = [(seen.tobytes(), choices.tobytes()) for seen, choices in recorded]
+    expected = []
+    for deal in deals.tolist():
+        game, playing = Game("russian", deal=deal), True
+        while playing and not game.won:
+            seen, mask = game.observation(), game.action_mask()
+            legal = np.flatnonzero(mask).tolist()
+            winning = [action for action in legal if can_be_won(game, action)]
+            if len(winning) < len(legal):
+                expected.append((seen.tobytes(), np.isin(np.arange(417), winning).tobytes()))
+            action = int(player.act(seen[np.newaxis], mask[np.newaxis])[0])
+            playing = action in winning
+            game.play(action)
+    assert sorted(rows) == sorted(expected)
+    assert len(expected) > 10
+
+
+def can_be_won(game: Game, action: int) -> bool:
+    """Whether a game can be won after an action."""
+    after = game.copy()
+    after.play(action)
+    return after.solve().verdict == "winnable"
+
+
 def test_no_decisions_are_no_error():
     assert len(solver_decisions(YUKON, DEALS[:0], max_states=10)) == 0
 
@@ -59,7 +97,7 @@ def test_kept_decisions_come_back(tmp_path):
     again = Decisions.load(tmp_path / "decisions.npz")
     np.testing.assert_array_equal(again.observations, decisions.observations)
     np.testing.assert_array_equal(again.masks, decisions.masks)
-    np.testing.assert_array_equal(again.actions, decisions.actions)
+    np.testing.assert_array_equal(again.choices, decisions.choices)
     assert len(Decisions.join([decisions, again])) == 2 * len(decisions)
 
 

@@ -29,12 +29,14 @@ def test_a_game_with_renamed_suits_is_the_game_of_the_renamed_deck(key):
         game, other = Game(key, deck=deck), Game(key, deck=suits[deck // 13] * 13 + deck % 13)
         while not (game.won or game.dead_end):
             action = int(rng.choice(np.flatnonzero(game.action_mask())))
-            before = game.observation()[None], game.action_mask()[None], np.array([action])
-            observations, masks, actions = rename(*before, suits[np.newaxis], columns)
+            chosen = np.arange(417) == action
+            moves = np.stack((game.action_mask(), chosen), axis=1)[np.newaxis]
+            before = game.observation()[np.newaxis], moves
+            observations, moves = rename(*before, suits[np.newaxis], columns)
             np.testing.assert_array_equal(observations[0], other.observation())
-            np.testing.assert_array_equal(masks[0], other.action_mask())
+            np.testing.assert_array_equal(moves[0, :, 0], other.action_mask())
             game.play(action)
-            other.play(int(actions[0]))
+            other.play(int(moves[0, :, 1].argmax()))
             if rng.random() < 0.05:
                 break
 
@@ -45,13 +47,11 @@ def test_columns_change_places():
     same = np.arange(4)[np.newaxis]
     mask = game.action_mask()
     for action in np.flatnonzero(mask):
-        observations, masks, actions = rename(
-            game.observation()[None], mask[None], np.array([action]), same, order
-        )
+        chosen = np.arange(417) == action
+        observations, masks = rename(game.observation()[None], chosen[None], same, order)
         head, target = divmod(int(action), 8)
-        assert actions[0] == head * 8 + (target if target == 7 else order[0, target])
-        assert masks[0, actions[0]]
-        assert masks.sum() == mask.sum()
+        assert masks[0, head * 8 + (target if target == 7 else order[0, target])]
+        assert masks.sum() == 1
         zones = game.observation()[:, 0]
         seen = zones >= 0
         np.testing.assert_array_equal(observations[0, seen, 0], order[0, zones[seen]])
@@ -62,10 +62,7 @@ def test_names_drawn_at_random_differ_from_position_to_position():
     game = Game("russian", deal=17)
     n = 20
     batch = [np.stack([part] * n) for part in (game.observation(), game.action_mask())]
-    action = np.full(n, np.flatnonzero(batch[1][0])[0])
     symmetries = suit_symmetries(compile_rules(VARIANTS["russian"]))
-    observations, masks, actions = rename_at_random(
-        *batch, action, symmetries, np.random.default_rng(0)
-    )
+    observations, masks = rename_at_random(*batch, symmetries, np.random.default_rng(0))
     assert len({observation.tobytes() for observation in observations}) > n // 2
-    assert masks[np.arange(n), actions].all()
+    assert (masks.sum(axis=1) == batch[1][0].sum()).all()
