@@ -38,59 +38,58 @@ class Decisions:
         observations: int8, shape (n, 52, 3).
         masks: bool, shape (n, 417): the moves that were offered.
         choices: bool, shape (n, 417): those of them that were right, one or more.
+        played: bool, shape (n, 417): the one that a player who is judged played, if it was right;
+            else none.
     """
 
     observations: np.ndarray
     masks: np.ndarray
     choices: np.ndarray
+    played: np.ndarray
 
     @classmethod
-    def of(cls, parts: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> "Decisions":
-        """Joins batches of decisions, none or more."""
-        nothing = np.empty((0, N_CARDS, ROW), np.int8), *np.empty((2, 0, N_ACTIONS), np.bool_)
+    def of(cls, parts: Sequence[tuple[np.ndarray, ...]]) -> "Decisions":
+        """Joins batches of decisions, none or more; each is the four arrays."""
+        nothing = np.empty((0, N_CARDS, ROW), np.int8), *np.empty((3, 0, N_ACTIONS), np.bool_)
         return cls(*(np.concatenate(arrays) for arrays in zip(nothing, *parts, strict=True)))
 
     @classmethod
     def join(cls, parts: Sequence["Decisions"]) -> "Decisions":
         """Joins decisions, one after the other."""
-        return cls.of([(part.observations, part.masks, part.choices) for part in parts])
+        return cls.of([part._arrays() for part in parts])
 
     def __len__(self) -> int:
         return len(self.observations)
 
+    def _arrays(self) -> tuple[np.ndarray, ...]:
+        return self.observations, self.masks, self.choices, self.played
+
     def __getitem__(self, rows: np.ndarray) -> "Decisions":
-        return Decisions(self.observations[rows], self.masks[rows], self.choices[rows])
+        return Decisions(*(array[rows] for array in self._arrays()))
 
     def telling(self) -> "Decisions":
-        """Those that tell something: not all moves were right, nor all wrong."""
-        right = self.choices.sum(axis=1)
-        return self[(right > 0) & (right < self.masks.sum(axis=1))]
+        """Those that tell something: there was a choice, and a right one."""
+        return self[self.choices.any(axis=1) & (self.masks.sum(axis=1) > 1)]
 
     def renamed(self, symmetries: np.ndarray, rng: np.random.Generator) -> "Decisions":
         """The same decisions under other names of suits and columns (see `agents.symmetry`)."""
-        both = np.stack((self.masks, self.choices), axis=2)
-        observations, both = rename_at_random(self.observations, both, symmetries, rng)
-        return Decisions(observations, both[:, :, 0], both[:, :, 1])
+        moves = np.stack((self.masks, self.choices, self.played), axis=2)
+        observations, moves = rename_at_random(self.observations, moves, symmetries, rng)
+        return Decisions(observations, *np.moveaxis(moves, 2, 0))
 
     def save(self, path: Path) -> None:
         """Writes one file, whole or not at all."""
-        masks, choices = (np.packbits(moves, axis=1) for moves in (self.masks, self.choices))
-        write_whole(
-            path,
-            lambda file: np.savez(
-                file, observations=self.observations, masks=masks, choices=choices
-            ),
-        )
+        observations, *moves = self._arrays()
+        arrays = observations, *(np.packbits(part, axis=1) for part in moves)
+        write_whole(path, lambda file: np.savez(file, *arrays))
 
     @classmethod
     def load(cls, path: Path) -> "Decisions":
         """Reads the file that `save` wrote."""
         with np.load(path) as file:
-            moves = (
-                np.unpackbits(file[name], axis=1, count=N_ACTIONS).view(np.bool_)
-                for name in ("masks", "choices")
-            )
-            return cls(file["observations"], *moves)
+            observations, *packed = (file[name] for name in file.files)
+        moves = (np.unpackbits(bits, axis=1, count=N_ACTIONS).view(np.bool_) for bits in packed)
+        return cls(observations, *moves)
 
 
 def _only(actions: np.ndarray) -> np.ndarray:
@@ -103,11 +102,12 @@ class _Recorder:
 
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
-        self.decisions: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        self.decisions: list[tuple[np.ndarray, ...]] = []
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> np.ndarray:
         actions = np.asarray(self._agent.act(observations, action_masks))
-        self.decisions.append((observations.copy(), action_masks != 0, _only(actions)))
+        offered, choices = action_masks != 0, _only(actions)
+        self.decisions.append((observations.copy(), offered, choices, np.zeros_like(choices)))
         return actions
 
 
@@ -130,8 +130,8 @@ def solver_decisions(variant: Variant, deals: np.ndarray, max_states: int) -> De
     for deal in deals.tolist():
         game = Game(variant, deal=deal)
         for action in solve_deal(variant, deal, max_states=max_states, memory=MEMORY).moves:
-            mask = game.action_mask() != 0
-            rows.append((game.observation()[None], mask[None], _only(np.array([action]))))
+            mask, choice = game.action_mask()[np.newaxis] != 0, _only(np.array([action]))
+            rows.append((game.observation()[np.newaxis], mask, choice, np.zeros_like(choice)))
             game.play(action)
     return Decisions.of(rows).telling()
 
@@ -164,8 +164,8 @@ def judged_decisions(
             break
         seen, offered = observations[in_play].reshape(-1, N_CARDS, ROW), masks[in_play] != 0
         right = safe_moves(variant, games[in_play], offered, max_states)
-        parts.append((seen, offered, right))
         actions[in_play] = player.act(seen, offered)
+        parts.append((seen, offered, right, right & _only(actions[in_play])))
         in_play[in_play] = right[np.arange(len(right)), actions[in_play]]
         play_games(games, rules, actions, in_play)
     return Decisions.of(parts).telling()
@@ -173,7 +173,7 @@ def judged_decisions(
 
 def log_chances(
     network: Network, decisions: Decisions, book: Rulebook, which: np.ndarray
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Tensor, Tensor, Tensor]:
     """What a network thinks of decisions.
 
     Args:
@@ -183,13 +183,15 @@ def log_chances(
         which: Integers, shape (n,): the variant of each decision, by its place in `book`.
 
     Returns:
-        The log probabilities of a right move, float32 (n,), and whether the likeliest is one,
-        bool (n,).
+        The log probabilities of a right move, float32 (n,); those of the moves that were played,
+        float32 (as many as there are); and whether the likeliest move is right, bool (n,).
     """
     seen = network.describe(decisions.observations, decisions.masks, book, which)
     table = seen.offers.in_slots(network(seen)[0], ILLEGAL).log_softmax(dim=1)
     offers = seen.offers
-    chosen = torch.from_numpy(decisions.choices)[offers.positions, offers.actions]
-    right = offers.in_slots(chosen, False)
+    right, played = (
+        offers.in_slots(torch.from_numpy(moves)[offers.positions, offers.actions], False)
+        for moves in (decisions.choices, decisions.played)
+    )
     met = right.gather(1, table.argmax(dim=1, keepdim=True)).squeeze(1)
-    return table.masked_fill(~right, ILLEGAL).logsumexp(dim=1), met
+    return table.masked_fill(~right, ILLEGAL).logsumexp(dim=1), table[played], met

@@ -62,6 +62,9 @@ class CloneConfig(Config):
         f"for {VERDICTS}: the agent whose positions are judged, or {ITSELF}, as the stage before "
         "left it",
     )
+    loyalty: float = option(
+        0.1, f"for {VERDICTS}: weight of the player's own choice where it was right"
+    )
     deals: int = option(4000, "train deals of each variant that the teacher plays")
     solver_states: int = option(2000, "positions that the solver may visit to find a win")
     epochs: int = option(4, "passes over the decisions")
@@ -70,6 +73,7 @@ class CloneConfig(Config):
     def check(self) -> None:
         """Checks the values; see `Config.check`."""
         super().check()
+        self.check_range(0, math.inf, "loyalty")
         self.check_range(1, math.inf, "deals", "solver_states", "epochs")
         for name in (self.teacher, self.player):
             if name not in (SOLVER, VERDICTS, ITSELF):
@@ -173,8 +177,8 @@ class Trainer:
         batch, which = self.decisions[rows], self.which[rows]
         if self.config.augment:
             batch = self._rename(batch, which)
-        log_probs, met = log_chances(self.network, batch, self.book, which)
-        loss = -log_probs.mean()
+        right, played, met = log_chances(self.network, batch, self.book, which)
+        loss = -(right.sum() + self.config.loyalty * played.sum()) / len(batch)
         self.optimizer.zero_grad()
         loss.backward()
         self.optimizer.step()
@@ -193,6 +197,7 @@ class Trainer:
             part = batch[rows].renamed(symmetries, rng)
             renamed.observations[rows] = part.observations
             renamed.masks[rows], renamed.choices[rows] = part.masks, part.choices
+            renamed.played[rows] = part.played
         return renamed
 
     def _note_training(self, rate: float, bar: tqdm) -> None:

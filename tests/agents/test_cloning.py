@@ -62,8 +62,8 @@ def test_right_is_what_leaves_a_game_that_can_be_won():
     )
     player = GreedyAgent("russian")
     decisions = judged_decisions(player, VARIANTS["russian"], deals, 2000)
-    recorded = zip(decisions.observations, decisions.choices, strict=True)
-    rows = [(seen.tobytes(), choices.tobytes()) for seen, choices in recorded]
+    recorded = zip(decisions.observations, decisions.choices, decisions.played, strict=True)
+    rows = [tuple(part.tobytes() for part in row) for row in recorded]
     expected = []
     for deal in deals.tolist():
         game, playing = Game("russian", deal=deal), True
@@ -71,9 +71,11 @@ def test_right_is_what_leaves_a_game_that_can_be_won():
             seen, mask = game.observation(), game.action_mask()
             legal = np.flatnonzero(mask).tolist()
             winning = [action for action in legal if can_be_won(game, action)]
-            if len(winning) < len(legal):
-                expected.append((seen.tobytes(), np.isin(np.arange(417), winning).tobytes()))
             action = int(player.act(seen[np.newaxis], mask[np.newaxis])[0])
+            if len(legal) > 1:
+                right = np.isin(np.arange(417), winning)
+                played = right & (np.arange(417) == action)
+                expected.append((seen.tobytes(), right.tobytes(), played.tobytes()))
             playing = action in winning
             game.play(action)
     assert sorted(rows) == sorted(expected)
@@ -98,6 +100,7 @@ def test_kept_decisions_come_back(tmp_path):
     np.testing.assert_array_equal(again.observations, decisions.observations)
     np.testing.assert_array_equal(again.masks, decisions.masks)
     np.testing.assert_array_equal(again.choices, decisions.choices)
+    np.testing.assert_array_equal(again.played, decisions.played)
     assert len(Decisions.join([decisions, again])) == 2 * len(decisions)
 
 
@@ -113,6 +116,6 @@ def test_a_network_learns_decisions(name):
         loss = -log_chances(network, decisions, book, which)[0].mean()
         loss.backward()
         optimizer.step()
-    log_probs, met = log_chances(network, decisions, book, which)
+    log_probs, _, met = log_chances(network, decisions, book, which)
     np.testing.assert_array_less(log_probs.detach().numpy(), 1e-6)
     assert met.float().mean() > 0.9
