@@ -51,6 +51,13 @@ def _load_sampled_worlds(argument: str, seed: int, options: dict[str, Any]) -> A
     return SampledWorldsAgent(variant, read_options(Settings, options), seed)
 
 
+def _load_reveal_search(argument: str, seed: int, options: dict[str, Any]) -> Agent:
+    from agents.reveal_search.agent import RevealSearchAgent, Settings  # Others need no solver.
+
+    variant = _check_variant("reveal-search", argument)
+    return RevealSearchAgent(variant, read_options(Settings, options), seed)
+
+
 def _load_policy(argument: str, seed: int) -> Agent:
     from agents.policy import PolicyAgent  # The other agents do without PyTorch.
 
@@ -92,6 +99,7 @@ KINDS = {
     "random": Kind("random", _load_random),
     "greedy": Kind("greedy:VARIANT", _load_greedy),
     "sampled-worlds": Kind("sampled-worlds:VARIANT[,OPTION=VALUE...]", _load_sampled_worlds, True),
+    "reveal-search": Kind("reveal-search:VARIANT[,OPTION=VALUE...]", _load_reveal_search, True),
     "policy": Kind("policy:VARIANT", _load_policy),
     "ppo": Kind("ppo:RUN[,variant=VARIANT]", _load_ppo, True),
 }

@@ -14,19 +14,17 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 
 import numpy as np
 
 from agents.errors import AgentError
 from agents.greedy import (
-    NO_MOVE,
     GreedyAgent,
     Scratch,
     play_to_the_end,
 )
-from agents.ranking import RankedMove
-from agents.view import check_input, relations_of
+from agents.planning import Plan, PlanningAgent, World, count_unknown, mask_of, observe, play
+from agents.view import relations_of
 from yukon_env.cards import N_CARDS
 from yukon_env.engine.compiling import kernel
 from yukon_env.engine.moves import is_won, play_games
@@ -34,27 +32,20 @@ from yukon_env.engine.state import (
     DEAL,
     FOUNDATION,
     GAME,
-    HIDDEN,
-    N_ACTIONS,
     N_DESTINATIONS,
     ROW,
-    ZONE,
-    compile_rules,
 )
 from yukon_env.engine.tables import shuffle_hidden
 from yukon_env.evaluation import MAX_MOVES
 from yukon_env.game import Game
 from yukon_env.solver import Result, Verdict, solve
-from yukon_env.variants import Variant, get_variant
+from yukon_env.variants import Variant
 
 JUDGES = ("greedy", "solver", "votes")
-ONE = np.ones(1, np.bool_)
 # Worlds that all plans are judged in before the clock is looked at.
 BATCH = 8
 # What tells reveals apart: the key of the position before, the card that moves, and where to.
 Reveal = tuple[int, tuple[int, int]]
-# Positions of plans that are remembered, at some 400 bytes.
-MAX_KEPT = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -86,36 +77,22 @@ class Settings:
 
 
 @dataclass
-class Plan:
-    """Moves up to the next reveal.
+class Draft:
+    """A plan that is not judged yet.
 
     Attributes:
         actions: The moves.
-        seen: What is seen before each of them: int8, shape (156,).
         votes: Solved worlds whose solution comes to the same reveal.
         won: Share of the worlds that can be won after it, as far as the judge can tell.
     """
 
     actions: tuple[int, ...]
-    seen: tuple[np.ndarray, ...]
     votes: int = 0
     won: float = 0.0
 
 
-@dataclass
-class World:
-    """One world, as the solver takes it."""
-
-    variant: Variant
-    record: np.ndarray
-    hidden_known: bool = True
-
-
-class SampledWorldsAgent:
+class SampledWorldsAgent(PlanningAgent):
     """Plays, up to the next reveal, the plan that wins most sampled worlds.
-
-    The worlds depend on nothing but the seed, the observation and the mask. A plan once chosen is
-    kept to, as long as the masks allow.
 
     Args:
         variant: The game, or its key.
@@ -126,10 +103,8 @@ class SampledWorldsAgent:
     def __init__(
         self, variant: str | Variant, settings: Settings | None = None, seed: int = 0
     ) -> None:
-        self.variant = get_variant(variant)
+        super().__init__(variant, seed)
         self.settings = settings or Settings()
-        self._salt = str(seed).encode()
-        self._rules = compile_rules(self.variant)
         self._greedy = GreedyAgent(self.variant)
         scratch = Scratch()
         # What the greedy kernel takes after the rules.
@@ -137,82 +112,30 @@ class SampledWorldsAgent:
             relations_of(self._rules), self._greedy.weights,
             scratch.view, scratch.row, scratch.legal, scratch.scores,
         )  # fmt: skip
-        self._kept: dict[bytes, int] = {}
 
-    def act(self, observations: np.ndarray, action_masks: np.ndarray) -> np.ndarray:
-        """Chooses an action for each position.
-
-        Args:
-            observations: int8, shape (n, 52, 3).
-            action_masks: int8 or bool, shape (n, 417).
-
-        Returns:
-            int64, shape (n,).
-
-        Raises:
-            AgentError: The arrays have other shapes, or a mask allows nothing.
-            BoardError: No game of the variant shows such an observation.
-        """
-        seen, masks = check_input(observations, action_masks)
-        if len(masks) and not masks.any(axis=1).all():
-            number = int(masks.any(axis=1).argmin())
-            raise AgentError(f"the action mask of position {number} allows no action")
-        games = zip(seen, masks, strict=True)
-        return np.array([self._choose(view, mask) for view, mask in games], np.int64)
-
-    def rank(self, observation: np.ndarray, action_mask: np.ndarray) -> list[RankedMove]:
-        """Ranks the moves by the best plan that begins with each, whatever was planned before.
-
-        Numbers: the share of the worlds that can be won after the plan, the solutions that begin
-        with it, and its moves; none for a move that no plan begins with.
-        """
-        (seen,), (mask,) = check_input(observation[np.newaxis], action_mask[np.newaxis])
-        numbers: dict[int, dict[str, float]] = {}
-        for plan in self._plans(seen, mask, choosing=False):
-            about = {"won": plan.won, "votes": plan.votes, "plan moves": len(plan.actions)}
-            numbers.setdefault(plan.actions[0], about)
-        for action in np.flatnonzero(mask).tolist():
-            numbers.setdefault(action, {})
-        return [RankedMove(action, about) for action, about in numbers.items()]
-
-    def _choose(self, seen: np.ndarray, mask: np.ndarray) -> int:
-        action = self._kept.get(seen.tobytes(), NO_MOVE)
-        if action == NO_MOVE or not mask[action]:
-            plan = self._plans(seen, mask, choosing=True)[0]
-            self._keep(plan)
-            action = plan.actions[0]
-        return action
-
-    def _keep(self, plan: Plan) -> None:
-        for seen, action in zip(plan.seen[1:], plan.actions[1:], strict=True):
-            self._kept[seen.tobytes()] = action
-        while len(self._kept) > MAX_KEPT:
-            del self._kept[next(iter(self._kept))]
-
-    def _plans(self, seen: np.ndarray, mask: np.ndarray, choosing: bool) -> list[Plan]:
-        """Returns the plans, the best first; where there is but one to choose it is not judged."""
+    def plans(self, view: Game, action_mask: np.ndarray, choosing: bool) -> list[Plan]:
+        """Returns the plans that are thought of, the best first."""
         limit = self.settings.seconds or math.inf
         start = time.perf_counter()
-        worlds = self._sample(seen, mask)
-        plans = self._propose(worlds, mask, start + limit / 2)
+        worlds = self._sample(view, action_mask)
+        drafts = self._propose(worlds, action_mask, start + limit / 2)
         if (
             len(worlds) > 1
             and self.settings.judge != "votes"
-            and not (choosing and len(plans) == 1)
+            and not (choosing and len(drafts) == 1)
         ):
-            self._judge(plans, worlds, start + limit)
-        return sorted(plans, key=lambda plan: (-plan.won, -plan.votes))
+            self._judge(drafts, worlds, start + limit)
+        drafts.sort(key=lambda draft: (-draft.won, -draft.votes))
+        return [Plan(draft.actions, {"won": draft.won, "votes": draft.votes}) for draft in drafts]
 
-    def _sample(self, seen: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    def _sample(self, view: Game, mask: np.ndarray) -> np.ndarray:
         """Draws worlds: GAME, shape (n,). With one unknown card, or none, there is only one."""
-        view = Game.from_observation(self.variant, seen.reshape(N_CARDS, ROW), mask)
-        n_unknown = np.count_nonzero(seen[ZONE::ROW] == HIDDEN)
-        worlds = np.repeat(view.record, self.settings.worlds if n_unknown > 1 else 1)
-        digest = blake2b(self._salt + seen.tobytes() + mask.tobytes(), digest_size=8).digest()
-        shuffle_hidden(worlds, np.array([int.from_bytes(digest, "little")], np.uint64))
+        few = count_unknown(view.record) <= 1
+        worlds = np.repeat(view.record, 1 if few else self.settings.worlds)
+        shuffle_hidden(worlds, np.array([self.draw_word(view, mask)], np.uint64))
         return worlds
 
-    def _propose(self, worlds: np.ndarray, mask: np.ndarray, deadline: float) -> list[Plan]:
+    def _propose(self, worlds: np.ndarray, mask: np.ndarray, deadline: float) -> list[Draft]:
         """Makes plans of what the greedy player does, and of solutions that the mask allows."""
         plans = dict([self._cut(worlds[:1], self._play_greedily(worlds[:1], mask))])
         # One that is the only world has the states of all.
@@ -226,7 +149,7 @@ class SampledWorldsAgent:
             plan.won = plan.votes / min(len(worlds), self.settings.solved)
         return list(plans.values())
 
-    def _judge(self, plans: list[Plan], worlds: np.ndarray, deadline: float) -> None:
+    def _judge(self, plans: list[Draft], worlds: np.ndarray, deadline: float) -> None:
         """Counts the worlds that can be won after each plan; in time, the same for all plans."""
         won, tried = np.zeros(len(plans)), 0
         for first in range(0, len(worlds), BATCH):
@@ -238,7 +161,7 @@ class SampledWorldsAgent:
         for plan, wins in zip(plans, won, strict=True):
             plan.won = float(wins) / tried
 
-    def _count_wins(self, plan: Plan, worlds: np.ndarray, deadline: float) -> int:
+    def _count_wins(self, plan: Draft, worlds: np.ndarray, deadline: float) -> int:
         after, every = worlds.copy(), np.ones(len(worlds), np.bool_)
         for action in plan.actions:
             play_games(after, self._rules, np.full(len(worlds), action), every)
@@ -265,51 +188,26 @@ class SampledWorldsAgent:
             view = observe(game).reshape(1, N_CARDS, ROW)
             action = int(self._greedy.act(view, allowed[np.newaxis])[0])
             allowed[action] = 0
-            after = self._play(game, action)
+            after = play(game, self._rules, action)
             if key_of(after) not in keys:
                 keys.add(key_of(after))
                 actions.append(action)
                 game, allowed = after, mask_of(after)
         return actions
 
-    def _cut(self, world: np.ndarray, actions: Sequence[int]) -> tuple[Reveal, Plan]:
+    def _cut(self, world: np.ndarray, actions: Sequence[int]) -> tuple[Reveal, Draft]:
         """Cuts moves off after the first reveal; returns what tells reveals apart, and the plan."""
-        game, seen = world, []
-        for action in actions:
-            before = game
-            seen.append(observe(before))
-            game = self._play(before, action)
-            if count_unknown(game) < count_unknown(world):
-                break
-        reveal = key_of(before), name_move(before, action)
-        return reveal, Plan(tuple(actions[: len(seen)]), tuple(seen))
-
-    def _play(self, game: np.ndarray, action: int) -> np.ndarray:
-        after = game.copy()
-        play_games(after, self._rules, np.array([action]), ONE)
-        return after
-
-
-def observe(game: np.ndarray) -> np.ndarray:
-    """What is seen of a game (GAME, shape (1,)): int8, shape (156,)."""
-    return game["seen"][0, : ROW * N_CARDS]
-
-
-def mask_of(game: np.ndarray) -> np.ndarray:
-    """The legal moves: int8, shape (417,); all zeros when the game is over."""
-    mask = np.zeros(N_ACTIONS, np.int8)
-    mask[game["legal"][0, : game["n_legal"][0]]] = 1
-    return mask
+        game, length = world, 0
+        while length < len(actions) and count_unknown(game) == count_unknown(world):
+            before, game = game, play(game, self._rules, actions[length])
+            length += 1
+        last = actions[length - 1]
+        return (key_of(before), name_move(before, last)), Draft(tuple(actions[:length]))
 
 
 def key_of(game: np.ndarray) -> int:
     """The position key of a game."""
     return int(game["key"][0])
-
-
-def count_unknown(game: np.ndarray) -> int:
-    """How many cards a player cannot place; a reveal makes them fewer."""
-    return int(np.count_nonzero(observe(game)[ZONE::ROW] == HIDDEN))
 
 
 def name_move(game: np.ndarray, action: int) -> tuple[int, int]:

@@ -69,11 +69,11 @@ def shuffle_hidden(games, stream):
     places = np.empty(N_CARDS, np.uint8)
     cards = np.empty(N_CARDS, np.uint8)
     for index in range(len(games)):
-        _shuffle_hidden_cards(games[index], cards, places, stream)
+        shuffle_hidden_cards(games[index], cards, places, stream)
 
 
 @njit
-def _shuffle_hidden_cards(game, cards, places, stream):
+def shuffle_hidden_cards(game, cards, places, stream):
     """Replaces hidden cards in all links and in the stock; `places` is who lies there now."""
     n = 0
     for card in range(N_CARDS):
