@@ -189,6 +189,16 @@ def test_a_model_may_be_loaded_for_another_of_its_games(tmp_path):
         agents.load(f"ppo:{tmp_path},depth=2")
 
 
+def test_policies_of_the_repository_are_loaded_by_their_variant(tmp_path, monkeypatch):
+    monkeypatch.setattr(agents, "WEIGHTS", tmp_path)
+    new_agent("russian").save(tmp_path / "policy-russian.pt")
+    assert cast(PolicyAgent, agents.load("policy:russian")).variant == VARIANTS["russian"]
+    with pytest.raises(AgentError, match="no trained policy for yukon; there are for russian"):
+        agents.load("policy:yukon")
+    with pytest.raises(AgentError, match="needs a variant, not 'klondike'"):
+        agents.load("policy:klondike")
+
+
 def test_the_ranking_is_by_probability():
     agent, batch = new_agent("yukon"), positions(n=1)
     observation, mask = batch["observation"][0], batch["action_mask"][0]
