@@ -1,10 +1,11 @@
 """Tunes the weights of the greedy agent for one variant, by the cross-entropy method.
 
 Every iteration draws candidate weights from a normal distribution, plays the same fresh train
-deals with each, and moves the distribution towards the best of them. The start, and the mean of
-each iteration, play validation deals, and the best there becomes the weight file. Games follow
-the protocol of the evaluation: at most 200 moves, and no position twice. Test deals are never
-played.
+deals with each, and moves the distribution towards the best of them. Where few deals can be won,
+`--winnable` leaves out those that the solver does not win: they teach nothing. The start, and the
+mean of each iteration, play validation deals, and the best there becomes the weight file. Games
+follow the protocol of the evaluation: at most 200 moves, and no position twice. Test deals are
+never played.
 
 What is done is kept after each iteration, so the same command goes on after it was killed.
 """
@@ -15,6 +16,7 @@ import shlex
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, fields
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +25,7 @@ from tqdm import tqdm
 from agents.features import MOVE_FEATURES, N_MOVE_FEATURES
 from agents.files import write_whole
 from agents.greedy import MAX_MOVES, play_deals, read_weights, weights_file, write_weights
+from agents.verdicts import winnable_deals
 from experiments.evaluate import positive
 from yukon_env.deals import SPLITS
 from yukon_env.variants import VARIANTS, Variant
@@ -64,6 +67,26 @@ class Settings:
     progress_weight: float
     seed: int
     start: str
+    winnable: int
+
+
+class TrainDeals:
+    """The train deals of each iteration: all in their order, or only those that can be won.
+
+    Args:
+        variant: The game.
+        max_states: Positions in which the solver must win a deal; 0 takes all deals.
+    """
+
+    def __init__(self, variant: Variant, max_states: int = 0) -> None:
+        self._source = winnable_deals(variant, max_states) if max_states else iter(SPLITS["train"])
+        self._drawn: list[int] = []
+
+    def of(self, iteration: int, games: int) -> np.ndarray:
+        """Returns the deals of an iteration: int64, shape (games,)."""
+        missing = (iteration + 1) * games - len(self._drawn)
+        self._drawn.extend(islice(self._source, max(missing, 0)))
+        return np.array(self._drawn[iteration * games : (iteration + 1) * games], np.int64)
 
 
 @dataclass
@@ -121,6 +144,8 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     )
     add("--start", choices=("hand", *VARIANTS), default="hand", metavar="NAME",
         help="where to start: hand, or the variant whose weight file to take")  # fmt: skip
+    add("--winnable", type=int, default=0, metavar="STATES",
+        help="play only train deals that the solver wins in so many positions; 0: all")  # fmt: skip
     add("--seed", type=int, default=0, help="fixes every draw")
     add("--threads", type=positive, default=1, help="threads that play; the result is the same")
     add(
@@ -155,7 +180,7 @@ def find_features_that_matter(variant: Variant, mean: np.ndarray) -> np.ndarray:
 
     Some are always 0 in a variant (dealing, where there is no stock); their weights stay 0.
     """
-    deals = train_deals(0, PROBE_DEALS)
+    deals = TrainDeals(variant).of(0, PROBE_DEALS)
     usual = play_deals(variant, mean, deals)
     matters = np.zeros(N_MOVE_FEATURES, bool)
     for index in range(N_MOVE_FEATURES):
@@ -165,12 +190,6 @@ def find_features_that_matter(variant: Variant, mean: np.ndarray) -> np.ndarray:
             outcome = play_deals(variant, weights, deals)
             matters[index] |= any((a != b).any() for a, b in zip(usual, outcome, strict=True))
     return matters
-
-
-def train_deals(iteration: int, games: int) -> np.ndarray:
-    """Returns the deals of an iteration: int64, shape (games,)."""
-    first = SPLITS["train"].start + iteration * games
-    return np.arange(first, first + games, dtype=np.int64)
 
 
 def tune(
@@ -185,10 +204,11 @@ def tune(
     if progress.best_wins < 0:
         deals = validation_deals(settings)
         progress.best_wins = count_wins(variant, progress.best, deals, pool)
+    train_deals = TrainDeals(variant, settings.winnable)
     bar = tqdm(total=iterations, initial=progress.iteration, desc=variant.key, unit="iteration")
     with bar:
         while progress.iteration < iterations:
-            improve(progress, settings, variant, pool)
+            improve(progress, settings, variant, train_deals, pool)
             save_progress(state_file, settings, progress)
             bar.update()
             last, best = (
@@ -199,13 +219,17 @@ def tune(
 
 
 def improve(
-    progress: Progress, settings: Settings, variant: Variant, pool: ThreadPoolExecutor
+    progress: Progress,
+    settings: Settings,
+    variant: Variant,
+    train_deals: TrainDeals,
+    pool: ThreadPoolExecutor,
 ) -> None:
     """Runs one iteration."""
     rng = np.random.default_rng([settings.seed, progress.iteration])
     noise = rng.standard_normal((settings.population, N_MOVE_FEATURES))
     candidates = progress.mean + progress.spread * noise
-    deals = train_deals(progress.iteration, settings.games)
+    deals = train_deals.of(progress.iteration, settings.games)
 
     def worth(weights: np.ndarray) -> float:
         won, cards_up, _ = play_deals(variant, weights, deals)
@@ -275,12 +299,12 @@ def write_result(
 ) -> None:
     """Writes the best weights, scaled so that the largest is 10, and how they were made."""
     scale = 10 / np.abs(progress.best).max()
-    first = SPLITS["train"].start
     validation = validation_deals(settings)
+    deals = TrainDeals(variant, settings.winnable).of(0, progress.iteration * settings.games)
     write_weights(
         file, variant, progress.best * scale,
         command=command, settings=asdict(settings), iterations=progress.iteration,
-        train_deals=[first, first + progress.iteration * settings.games],
+        train_deals=[int(deals[0]), int(deals[-1]) + 1] if len(deals) else [],
         validation={
             "deals": [validation.start, validation.stop], "max_moves": MAX_MOVES,
             "repeats": False, "wins": progress.best_wins,

@@ -7,7 +7,7 @@ import pytest
 
 from agents.greedy import read_weights
 from experiments import tune_greedy
-from yukon_env import VARIANTS
+from yukon_env import VARIANTS, Game
 from yukon_env.deals import SPLITS
 
 SMALL = ["russian", "--population", "6", "--games", "20", "--seed", "4"]
@@ -43,10 +43,21 @@ def test_other_settings_begin_anew(tmp_path, capsys):
 
 
 def test_train_deals_are_train_deals():
+    train_deals = tune_greedy.TrainDeals(VARIANTS["russian"])
     for iteration in range(3):
-        deals = tune_greedy.train_deals(iteration, 1000)
+        deals = train_deals.of(iteration, 1000)
         assert len(set(deals)) == 1000
         assert deals.min() >= SPLITS["train"].start
+
+
+def test_only_deals_that_can_be_won_are_played_if_wanted():
+    train_deals = tune_greedy.TrainDeals(VARIANTS["russian"], 2000)
+    deals = np.concatenate([train_deals.of(iteration, 5) for iteration in (0, 1)])
+    assert len(set(deals)) == 10
+    assert deals.min() >= SPLITS["train"].start
+    for deal in deals.tolist():
+        assert Game("russian", deal=deal).solve().verdict == "winnable"
+    np.testing.assert_array_equal(train_deals.of(0, 5), deals[:5])
 
 
 def test_numbers_below_one_are_refused(capsys):
