@@ -94,8 +94,7 @@ def list_cards(cards, listed):
 
 @njit
 def play_in(games, index, lore, action):
-    """Plays a move in one of several games. One function of its own, so that `play` is compiled
-    into the kernels only once."""
+    """Plays a move in one of several games; apart, so that `play` is compiled in only once."""
     play(games[index], lore.rules[0], action)
 
 
@@ -107,7 +106,7 @@ def deal_world(room, index, base, world):
 
 
 @njit
-def propose(room, lore, candidates, unknown, base, n_solved, max_states, n_options):
+def propose(room, lore, candidates, unknown, base, n_solved, max_states, n_orders, n_options):
     """Fills in the plans for `room.games[SEEN]`; returns how many there are.
 
     Args:
@@ -118,11 +117,12 @@ def propose(room, lore, candidates, unknown, base, n_solved, max_states, n_optio
         base: Names the worlds that are solved, see `deal_world`.
         n_solved: Worlds to solve.
         max_states: Positions that the solver may store in each.
+        n_orders: Orders in which the solver tries moves, in turn; 0: another in every world.
         n_options: Of all reveals that can be reached, add so many of the highest value.
     """
     n = _propose_greedy(room, lore, candidates, 0, unknown)
     for world in range(n_solved):
-        n = _propose_solved(room, lore, candidates, n, unknown, base, world, max_states)
+        n = _propose_solved(room, lore, candidates, n, unknown, base, world, max_states, n_orders)
     if n_options > 0:
         n = _propose_valued(room, lore, candidates, n, unknown, base, n_options)
     for index in range(n):
@@ -158,7 +158,7 @@ def _propose_greedy(room, lore, candidates, n, unknown):
         for index in range(games[AHEAD].n_legal):
             action = games[AHEAD].legal[index]
             greedy.legal[n_legal] = action
-            n_legal += length > 0 or room.allowed[action]
+            n_legal += length > 0 or room.reach.allowed[action]
         score_moves(
             games[AHEAD].seen, lore.relations[0], lore.weights,
             greedy.looked[0], greedy.row, greedy.legal, n_legal, greedy.scores,
@@ -175,7 +175,7 @@ def _propose_greedy(room, lore, candidates, n, unknown):
 
 
 @njit
-def _propose_solved(room, lore, candidates, n, unknown, base, world, max_states):
+def _propose_solved(room, lore, candidates, n, unknown, base, world, max_states, n_orders):
     """Adds the beginning of the solver's win in one world, if it finds one."""
     games, solver = room.games, room.solver
     games[AHEAD] = games[SEEN]
@@ -187,7 +187,7 @@ def _propose_solved(room, lore, candidates, n, unknown, base, world, max_states)
     this.n_states = 0
     this.oracle_budget = 0
     this.noise = _NOISE
-    this.random = mix(room.stream[0])
+    this.random = mix(room.stream[0]) if n_orders == 0 else mix(base + np.uint64(world % n_orders))
     search.start(
         this, solver.position[0], lore.solver[0],
         solver.frames, solver.moves, solver.scratch, solver.table,
@@ -197,7 +197,7 @@ def _propose_solved(room, lore, candidates, n, unknown, base, world, max_states)
         solver.frames, solver.moves, solver.scratch, solver.table,
         solver.abstract_games[0], solver.abstract_frames, solver.abstract_table, 2 * max_states,
     )  # fmt: skip
-    if this.status != search.WON or not room.allowed[solver.frames[1].move]:
+    if this.status != search.WON or not room.reach.allowed[solver.frames[1].move]:
         return n
     games[AHEAD] = games[SEEN]
     for length in range(this.depth):
@@ -216,7 +216,6 @@ def _propose_valued(room, lore, candidates, n, unknown, base, n_options):
     """Adds the reveals of the highest learned value, of all that can be reached."""
     reach = room.reach
     load(reach.positions[0], room.games[SEEN], lore.solver[0])
-    reach.allowed[:] = room.allowed
     n_reached = explore(reach, lore.solver[0], unknown, PER_CORE)
     if n_reached < FEW_OPTIONS:
         n_reached = explore(reach, lore.solver[0], unknown, ALL)

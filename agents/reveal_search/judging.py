@@ -33,11 +33,11 @@ def judge(room, lore, candidates, n, base, weight, n_worlds, n_finalists, n_more
     if n < 2:
         return
     _try(room, lore, candidates, n, base, 0, n_worlds)
-    _sort(room, candidates, n, n, weight)
+    _sort(room, candidates, n, weight)
     n_finalists = min(n, n_finalists)
     if n_finalists > 1 and n_more > 0:
         _try(room, lore, candidates, n_finalists, base, n_worlds, n_more)
-        _sort(room, candidates, n, n_finalists, weight)
+        _sort(room, candidates, n_finalists, weight)
 
 
 @njit
@@ -74,12 +74,12 @@ def play_out(room, lore, candidates, index, base, world):
 
 
 @njit
-def _sort(room, candidates, n, n_first, weight):
-    """Sorts the first plans of the order by their estimates."""
-    order = room.order[:n_first].copy()
-    for place in range(n_first):
+def _sort(room, candidates, n, weight):
+    """Sorts the first `n` plans of the order by their estimates."""
+    order = room.order[:n].copy()
+    for place in range(n):
         room.values[place] = estimate(candidates, order[place], weight)
-    sorted_places = np.empty(n_first, np.int64)
-    pick_best(room.values, n_first, n_first, sorted_places)
-    for place in range(n_first):
+    sorted_places = np.empty(n, np.int64)
+    pick_best(room.values, n, n, sorted_places)
+    for place in range(n):
         room.order[place] = order[sorted_places[place]]

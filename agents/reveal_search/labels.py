@@ -92,7 +92,15 @@ def label_plans(room, lore, candidates, deals, base, samples, deck, stream):
             if count(unknown) <= 1 or room.games[SEEN].n_legal == 0:
                 break
             n_plans = propose(
-                room, lore, candidates, unknown, next_word(stream), N_SOLVED, MAX_STATES, N_OPTIONS
+                room,
+                lore,
+                candidates,
+                unknown,
+                next_word(stream),
+                N_SOLVED,
+                MAX_STATES,
+                0,
+                N_OPTIONS,
             )
             if n_plans == 0:
                 break
@@ -117,7 +125,7 @@ def _label(room, lore, candidates, index, unknown, samples, n, stream):
     shuffle_hidden_cards(games[AHEAD], room.hidden, room.places, stream)
     move = np.int64(candidates.moves[index, candidates.lengths[index] - 1])
     play_in(games, AHEAD, lore, move)
-    _describe(room, lore, unknown, samples, n)
+    describe_game(room, lore, unknown, samples, n)
     candidates.wins[index], candidates.worlds[index] = 0, N_PLAYED_OUT
     for _ in range(N_PLAYED_OUT):
         games[PLAYED] = games[AHEAD]
@@ -144,7 +152,7 @@ def _go_on(room, lore, candidates, n_plans, stream):
 
 
 @njit
-def _describe(room, lore, before, samples, n):
+def describe_game(room, lore, before, samples, n):
     """Writes the tokens and features of `room.games[AHEAD]`, in which a card of `before` turned."""
     description = room.description
     position = room.position[0]

@@ -10,7 +10,7 @@ from agents.reveal_search.reach import Reach, new_reach
 from agents.reveal_search.value import Description, Network, new_description
 from agents.view import relations_of
 from yukon_env.cards import N_CARDS
-from yukon_env.engine.state import GAME, N_ACTIONS, compile_rules
+from yukon_env.engine.state import GAME, compile_rules
 from yukon_env.evaluation import MAX_MOVES
 from yukon_env.solver.abstraction import ABSTRACT_FRAME, ABSTRACT_GAME
 from yukon_env.solver.position import KEY_WORDS, POSITION
@@ -82,7 +82,6 @@ class Room(NamedTuple):
     Attributes:
         games: GAME, shape (4,): one that is played out, one to try moves on, the game as the
             player sees it, and one on its way to a reveal.
-        allowed: bool, shape (417,): the moves that may be made first.
         keys: uint64: positions that a player has been in.
         path: uint16: moves on the way to a reveal.
         hidden: uint8, shape (52,): hidden cards, while they are dealt anew.
@@ -99,7 +98,6 @@ class Room(NamedTuple):
     """
 
     games: np.ndarray
-    allowed: np.ndarray
     keys: np.ndarray
     path: np.ndarray
     hidden: np.ndarray
@@ -120,7 +118,6 @@ def new_room() -> Room:
     greedy = GreedyScratch()
     return Room(
         games=np.zeros(4, GAME),
-        allowed=np.ones(N_ACTIONS, np.bool_),
         keys=np.zeros(MAX_MOVES + 1, np.uint64),
         path=np.zeros(MAX_DEPTH, np.uint16),
         hidden=np.zeros(N_CARDS, np.uint8),

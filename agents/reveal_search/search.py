@@ -7,7 +7,7 @@ from yukon_env.engine.compiling import kernel
 
 @kernel
 def search_plans(
-    room, lore, candidates, base, n_solved, max_states, n_options,
+    room, lore, candidates, base, n_solved, max_states, n_orders, n_options,
     weight, n_worlds, n_finalists, n_more,
 ):  # fmt: skip
     """Proposes plans for `room.games[SEEN]` and judges them.
@@ -18,6 +18,6 @@ def search_plans(
         The number of plans; `room.order` lists them, the best first.
     """
     unknown = unknown_cards(room.games[SEEN])
-    n = propose(room, lore, candidates, unknown, base, n_solved, max_states, n_options)
+    n = propose(room, lore, candidates, unknown, base, n_solved, max_states, n_orders, n_options)
     judge(room, lore, candidates, n, base, weight, n_worlds, n_finalists, n_more)
     return n

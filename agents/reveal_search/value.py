@@ -17,6 +17,7 @@ from numba import njit
 
 from agents.errors import AgentError
 from agents.files import write_whole
+from agents.view import count
 from yukon_env.cards import N_CARDS, N_RANKS, N_SUITS
 from yukon_env.engine.state import DEAL, NO_CARD
 from yukon_env.solver.cardsets import BIT, CARD_OF_BIT, EMPTY, index_of, lowest, next_up
@@ -40,6 +41,11 @@ MAX_HIDDEN = 7
 MAX_UP = 20
 MAX_WASTE = 24
 
+# Where a parent is, the best place first.
+AT_END, UNDER_1, UNDER_2, UNDER_FEW, UNDER_MANY, NOT_KNOWN, OWN_ABOVE, OWN_BELOW, NOWHERE = range(9)
+N_PLACES = 9
+_UNDER = np.array([AT_END, UNDER_1, UNDER_2, UNDER_FEW, UNDER_FEW, UNDER_MANY], np.int64)
+
 # Where each kind of token begins.
 LIES_ON = 0  # rank, and what it lies on: bare table, a hidden card, or rank and relation
 LIES_ON_KINDS = 2 + N_RANKS * N_RELATIONS
@@ -53,12 +59,7 @@ IN_WASTE = UNKNOWN + N_RANKS * N_RANKS  # ranks it lacks to go up, cards on top 
 WASTE_PAIR = IN_WASTE + N_RANKS * MAX_WASTE  # of one suit in the waste: rank below, rank above
 STUCK = WASTE_PAIR + N_RANKS * N_RANKS  # a card not on its parent: where its parents are
 STUCK_KINDS = 5
-N_TOKENS = STUCK + STUCK_KINDS * 81
-
-# Where a parent is, the best place first.
-AT_END, UNDER_1, UNDER_2, UNDER_FEW, UNDER_MANY, NOT_KNOWN, OWN_ABOVE, OWN_BELOW, NOWHERE = range(9)
-N_PLACES = 9
-_UNDER = np.array([AT_END, UNDER_1, UNDER_2, UNDER_FEW, UNDER_FEW, UNDER_MANY], np.int64)
+N_TOKENS = STUCK + STUCK_KINDS * N_PLACES * N_PLACES
 
 N_FEATURES = 28
 WIDTH, WIDTH_2 = 64, 32
@@ -167,6 +168,7 @@ class Description(NamedTuple):
         tokens: int16, shape (2048,): tokens of the position without the revealed card.
         more: int16, shape (256,): tokens to take off for a revealed card, then those to add.
         column: uint8, shape (52,): the cards of a column, its end first.
+        revealed: uint8, shape (52,): cards that may have been revealed together.
         on_top: int64, shape (52,): cards on top of each card that lies face up in a column.
         stuck: int16, shape (52,): the token of each card that is not on its parent.
         over_none: bool, shape (7,): columns without hidden cards.
@@ -181,6 +183,7 @@ class Description(NamedTuple):
     tokens: np.ndarray
     more: np.ndarray
     column: np.ndarray
+    revealed: np.ndarray
     on_top: np.ndarray
     stuck: np.ndarray
     over_none: np.ndarray
@@ -197,6 +200,7 @@ def new_description() -> Description:
         np.zeros(1, SKETCH),
         np.zeros(2048, np.int16),
         np.zeros(256, np.int16),
+        np.zeros(N_CARDS, np.uint8),
         np.zeros(N_CARDS, np.uint8),
         np.zeros(N_CARDS, np.int64),
         np.zeros(N_CARDS, np.int16),
@@ -260,7 +264,7 @@ def sketch_position(position, lore, unknown, column, n_revealed, description):
     n = 0
     for suit in range(N_SUITS):
         sketch.up[suit] = position.up[suit]
-        tokens[n] = SUIT_UP + position.up[suit]
+        tokens[n] = SUIT_UP + sketch.up[suit]
         n += 1
     for index in range(N_COLUMNS):
         if position.end[index] == NO_CARD:
@@ -311,11 +315,10 @@ def _stuck_token(position, lore, card, revealed, description):
             best, second = place, best
         elif place < second:
             second = place
-    under = position.beneath[card]
     if card == revealed:
         kind = min(sketch.beneath, 3) - 1
     elif sketch.keys & BIT[card] != EMPTY:
-        kind = min(_count_hidden(position, np.int64(under)), 3) - 1
+        kind = min(_count_hidden(position, np.int64(position.beneath[card])), 3) - 1
     else:
         kind = 4 if description.over_none[position.column[card]] else 3
     return STUCK + (kind * N_PLACES + best) * N_PLACES + second
@@ -411,9 +414,7 @@ def _describe_waste(position, n_revealed, description, n):
     known = np.int64(position.n_waste) - n_revealed
     for index in range(known):
         card = np.int64(position.pile[index])
-        n = _describe_waste_card(
-            position, card, index, known, description.sketch[0].up, description.tokens, n
-        )
+        n = _describe_waste_card(position, card, index, known, sketch.up, description.tokens, n)
     if n_revealed == 0 and known > 0:
         sketch.waste_top = BIT[position.pile[known - 1]]
     return n
@@ -495,17 +496,6 @@ def describe_revealed(position, lore, cards, n_cards, description, row):
 
 
 @njit
-def bits(cards):
-    """How many cards are in a set; LLVM makes it one instruction."""
-    cards = cards - ((cards >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    cards = (cards & np.uint64(0x3333333333333333)) + (
-        (cards >> np.uint64(2)) & np.uint64(0x3333333333333333)
-    )
-    cards = (cards + (cards >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((cards * np.uint64(0x0101010101010101)) >> np.uint64(56))
-
-
-@njit
 def _write_features(sketch, lore, card, shown, row):
     """Writes what is said of the whole position, `card` being the last revealed."""
     bit = BIT[card]
@@ -527,7 +517,7 @@ def _write_features(sketch, lore, card, shown, row):
         playable = takes & bit != EMPTY
     columns = keys | bases | sketch.placed | sketch.misfits
     unknown = sketch.unknown & ~shown
-    n_unknown = bits(unknown)
+    n_unknown = count(unknown)
     ready = sketch.ready
     up = sketch.up
     row[0] = sketch.n_hidden / 21
@@ -539,24 +529,24 @@ def _write_features(sketch, lore, card, shown, row):
     row[6] = sketch.n_stock / 24
     row[7] = sketch.n_waste / 24
     row[8] = min(max(sketch.redeals, -1), 1)
-    row[9] = bits(keys) / 7
-    row[10] = bits(keys & takes) / 7
-    row[11] = bits(sketch.misfits) / 30
-    row[12] = bits(sketch.misfits & takes) / 10
-    row[13] = bits(sketch.placed) / 52
-    row[14] = bits(unknown & (takes | ready)) / max(n_unknown, 1)
-    row[15] = bits(ready & columns) / 4
-    row[16] = bits(ready & (ends | waste_top)) / 4
-    row[17] = bits(ready & unknown) / 4
+    row[9] = count(keys) / 7
+    row[10] = count(keys & takes) / 7
+    row[11] = count(sketch.misfits) / 30
+    row[12] = count(sketch.misfits & takes) / 10
+    row[13] = count(sketch.placed) / 52
+    row[14] = count(unknown & (takes | ready)) / max(n_unknown, 1)
+    row[15] = count(ready & columns) / 4
+    row[16] = count(ready & (ends | waste_top)) / 4
+    row[17] = count(ready & unknown) / 4
     row[18] = waste_top & (ready | takes) != EMPTY
     row[19] = bit & ready != EMPTY
     row[20] = playable
-    row[21] = bits(opened & keys) / 2
-    row[22] = bits(opened & sketch.misfits) / 4
-    row[23] = bits(bases) / 7
+    row[21] = count(opened & keys) / 2
+    row[22] = count(opened & sketch.misfits) / 4
+    row[23] = count(bases) / 7
     row[24] = sketch.beneath / 6
     row[25] = in_column
-    row[26] = bits(keys & takes) == 0
+    row[26] = count(keys & takes) == 0
     row[27] = (sketch.misfits | keys) & (takes | (ready & ends)) == EMPTY
 
 
@@ -578,16 +568,16 @@ def add_up(network, tokens, n, total):
 
 
 @njit(fastmath=True)
-def add_revealed(network, description, row, n_more, n_removed):
-    """Writes row `row` of `first` and `features_of`, for the cards described in `more`."""
+def add_revealed(network, description, row, n_more, n_off):
+    """Writes row `row` of `first`: the sum of the embeddings with the tokens in `more`."""
     first, more, table = description.first, description.more, network.tokens
     for unit in range(WIDTH):
         first[row, unit] = description.total[unit]
-    for index in range(n_removed):
+    for index in range(n_off):
         token = more[index]
         for unit in range(WIDTH):
             first[row, unit] -= table[token, unit]
-    for index in range(n_removed, n_more):
+    for index in range(n_off, n_more):
         token = more[index]
         for unit in range(WIDTH):
             first[row, unit] += table[token, unit]
@@ -605,10 +595,8 @@ def values_of_rows(network, description, n):
     for row in range(n):
         out = network.out_bias[0]
         for unit in range(WIDTH_2):
-            out += (
-                max(second[row, unit] + network.hidden_bias[unit], np.float32(0))
-                * (network.out[unit])
-            )
+            active = max(second[row, unit] + network.hidden_bias[unit], np.float32(0))
+            out += active * network.out[unit]
         description.values[row] = np.float32(1) / (np.float32(1) + np.exp(-out))
 
 
@@ -649,11 +637,12 @@ def value_plan(position, lore, move, unknown, cards, n_cards, network, descripti
     n = sketch_position(position, lore, unknown, column, n_dealt, description)
     add_up(network, description.tokens, n, description.total)
     n_revealed = max(n_dealt, 1)
+    apart = n_cards // n_revealed
     for row in range(n_cards):
         for place in range(n_revealed):
-            description.column[place] = cards[(row + place * (1 + row % 3)) % n_cards]
+            description.revealed[place] = cards[(row + place * apart) % n_cards]
         n_more, n_off = describe_revealed(
-            position, lore, description.column, n_revealed, description, row
+            position, lore, description.revealed, n_revealed, description, row
         )
         add_revealed(network, description, row, n_more, n_off)
     values_of_rows(network, description, n_cards)
