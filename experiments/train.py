@@ -1,7 +1,8 @@
-"""Trains a player by a recipe, on train deals alone.
+"""Trains a player, or the value that one plans with, by a recipe, on train deals alone.
 
     python -m experiments.train --variant yukon --seconds 180
     python -m experiments.train --recipe clone-then-ppo --variant russian
+    python -m experiments.train --recipe value --variant yukon
     python -m experiments.train --resume runs/train-...
 
 A recipe is a file in `experiments/recipes/`; options given here take the place of its own. The run
@@ -9,25 +10,22 @@ folder gets the model (`model.pt`), the learning curve (`learning_curve.png` and
 TensorBoard logs, what the run was started with (`run.json`), and a checkpoint to resume from. A
 recipe of several stages leaves all this in a folder for each, and the last model in the run
 folder. The curve shows the win rate on validation deals, by the protocol of
-`yukon_env.evaluation`. Test deals are never played.
+`yukon_env.evaluation`. Test deals are never played. A value (`value.npz`) has no curve, but its
+losses, on train deals that were held out.
 """
 
 import argparse
 import dataclasses
-import json
 import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
-from agents import MODEL_FILE
 from experiments.runs import RUN_FILE, RunError, create_run, fail, provenance, read_run, write_json
-from experiments.training.config import Config
-from experiments.training.progress import CURVE_FILE
+from experiments.training.config import PolicyConfig
 from experiments.training.recipes import KINDS, Stage, options_of, read_recipe, recipe_names
 from yukon_env.deals import SPLITS
 from yukon_env.errors import YukonError
-from yukon_env.stats import wilson_interval
 
 DEFAULT_RECIPE = "ppo-moves"
 # What a resumed run may be told anew.
@@ -47,9 +45,9 @@ def train(stages: list[Stage], folder: Path) -> None:
         place.mkdir(exist_ok=True)
         if not any(later.exists() for later in folders[index + 1 :]):
             KINDS[stage.kind].train(stage.config, place, first)
-        first = place / MODEL_FILE
+        first = place / KINDS[stage.kind].model
     if len(stages) > 1:
-        shutil.copy(folders[-1] / MODEL_FILE, folder / MODEL_FILE)
+        shutil.copy(folders[-1] / KINDS[stages[-1].kind].model, folder)
 
 
 def stage_folders(stages: list[Stage], folder: Path) -> list[Path]:
@@ -67,15 +65,14 @@ def start(recipe: str, stages: list[Stage], folder: Path | None) -> Path:
     """
     last = stages[-1].config
     folder = create_run(folder, f"train-{recipe_title(recipe)}-{last.variant.replace(',', '-')}")
-    train_deals, validation = SPLITS["train"], SPLITS["validation"][: last.validation_deals]
+    deals = {"train": SPLITS["train"]}
+    if isinstance(last, PolicyConfig):
+        deals["validation"] = SPLITS["validation"][: last.validation_deals]
     about = provenance(
         recipe=recipe,
         variant=last.variant,
         seed=last.seed,
-        deals={
-            "train": [train_deals.start, train_deals.stop - 1],
-            "validation": [validation.start, validation.stop - 1],
-        },
+        deals={split: [numbers.start, numbers.stop - 1] for split, numbers in deals.items()},
         stages=[stage.as_dict() for stage in stages],
     )
     write_json(folder / RUN_FILE, about)
@@ -181,26 +178,10 @@ def main(arguments: list[str] | None = None) -> Path:
         fail(error)
     except KeyboardInterrupt:
         sys.exit(f"\ninterrupted; go on with: python -m experiments.train --resume {folder}")
-    report(stages[-1].config, stage_folders(stages, folder)[-1], folder)
+    last = stages[-1]
+    print(KINDS[last.kind].report(last.config, stage_folders(stages, folder)[-1]))
+    print(f"all results and logs: {folder}")
     return folder
-
-
-def report(config: Config, place: Path, folder: Path) -> None:
-    """Prints what came of a run.
-
-    Args:
-        config: Its last stage.
-        place: Where that one left its curve.
-        folder: The run folder.
-    """
-    progress = json.loads((place / CURVE_FILE).read_text())
-    print(f"trained {progress['seconds']:.0f} s, {progress['steps']:,} steps")
-    for variant in config.variants:
-        _, _, wins, games = progress["validation"][variant.key][-1]
-        low, high = wilson_interval(wins, games)
-        rate = f"{100 * wins / games:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
-        print(f"{variant.key}: wins {rate} of {games:,} validation deals")
-    print(f"model, learning curve and logs: {folder}")
 
 
 if __name__ == "__main__":

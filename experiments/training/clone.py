@@ -28,7 +28,7 @@ from agents.cloning import (
 from agents.networks import NETWORKS, Network, Rulebook
 from agents.policy import PolicyAgent
 from agents.symmetry import suit_symmetries
-from experiments.training.config import Config, option
+from experiments.training.config import PolicyConfig, option
 from experiments.training.progress import (
     Progress,
     draw,
@@ -49,7 +49,7 @@ CHUNK = 250
 
 
 @dataclass(frozen=True)
-class CloneConfig(Config):
+class CloneConfig(PolicyConfig):
     """All that fixes a run of cloning."""
 
     teacher: str = option(

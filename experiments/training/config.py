@@ -24,14 +24,9 @@ class Config:
     """What every kind of training is told."""
 
     variant: str = option("yukon", f"the game, or games with commas: {', '.join(VARIANTS)}")
-    seconds: float = option(3600.0, "time to train, validation included; 0 for no limit")
     seed: int = option(0, "fixes deals, draws and initial weights")
-    network: str = option("moves", f"the network: {', '.join(NETWORKS)}")
-    width: int = option(64, "size of the network's embeddings")
     batch_size: int = option(2048, "positions in a gradient step")
-    learning_rate: float = option(2e-3, "at the start; it falls linearly to 0")
-    validation_deals: int = option(1000, "validation deals played at each checkpoint")
-    checkpoint_seconds: float = option(60.0, "time between two checkpoints")
+    learning_rate: float = option(2e-3, "at its highest; it falls to 0")
     threads: int = option(2, "threads of the network")
 
     @classmethod
@@ -67,12 +62,9 @@ class Config:
                 raise RunError(f"unknown variant {key!r}; known are {', '.join(VARIANTS)}")
         if len(set(keys)) < len(keys):
             raise RunError(f"{self.variant}: each variant once, please")
-        if self.network not in NETWORKS:
-            raise RunError(f"unknown network {self.network!r}; known are {', '.join(NETWORKS)}")
-        self.check_range(0, math.inf, "seconds", "checkpoint_seconds", "learning_rate")
+        self.check_range(0, math.inf, "learning_rate")
         self.check_range(0, MAX_SEED, "seed")
-        self.check_range(1, math.inf, "width", "batch_size", "threads")
-        self.check_range(1, len(SPLITS["validation"]), "validation_deals")
+        self.check_range(1, math.inf, "batch_size", "threads")
 
     def check_range(self, low: float, high: float, *names: str) -> None:
         """Checks that values lie in a range, and are finite.
@@ -85,6 +77,26 @@ class Config:
             if not (low <= value <= high and math.isfinite(value)):
                 wanted = f"at least {low}" if math.isinf(high) else f"{low} to {high}"
                 raise RunError(f"{name} must be {wanted}, not {value}")
+
+
+@dataclass(frozen=True)
+class PolicyConfig(Config):
+    """What every kind of training is told that makes a policy."""
+
+    seconds: float = option(3600.0, "time to train, validation included; 0 for no limit")
+    network: str = option("moves", f"the network: {', '.join(NETWORKS)}")
+    width: int = option(64, "size of the network's embeddings")
+    validation_deals: int = option(1000, "validation deals played at each checkpoint")
+    checkpoint_seconds: float = option(60.0, "time between two checkpoints")
+
+    def check(self) -> None:
+        """Checks the values; see `Config.check`."""
+        super().check()
+        if self.network not in NETWORKS:
+            raise RunError(f"unknown network {self.network!r}; known are {', '.join(NETWORKS)}")
+        self.check_range(0, math.inf, "seconds", "checkpoint_seconds")
+        self.check_range(1, math.inf, "width")
+        self.check_range(1, len(SPLITS["validation"]), "validation_deals")
 
 
 def _read(name: str, value: Any, wanted: Any) -> Any:

@@ -25,7 +25,7 @@ from agents.ppo import NetworkPolicy
 from agents.sb3_vec_env import YukonSB3VecEnv
 from agents.verdicts import winnable_deals
 from experiments.runs import RunError, write_whole
-from experiments.training.config import Config, option
+from experiments.training.config import PolicyConfig, option
 from experiments.training.progress import (
     Progress,
     draw,
@@ -43,7 +43,7 @@ RECENT_GAMES = 1000
 
 
 @dataclass(frozen=True)
-class PPOConfig(Config):
+class PPOConfig(PolicyConfig):
     """All that fixes a run of MaskablePPO."""
 
     steps: int = option(0, "moves to train on, over all games; 0 for no limit")

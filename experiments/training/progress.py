@@ -1,6 +1,7 @@
-"""How far a training run has come, and what it leaves in its folder."""
+"""How far the training of a policy has come, and what it leaves in its folder."""
 
 import dataclasses
+import json
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,9 +16,10 @@ from agents.networks import Network
 from agents.policy import PolicyAgent
 from experiments.learning_curve import TrainingPoint, ValidationPoint, draw_curve
 from experiments.runs import RunError, write_json, write_whole
-from experiments.training.config import Config
+from experiments.training.config import PolicyConfig
 from yukon_env.deals import SPLITS
 from yukon_env.evaluation import MAX_MOVES, evaluate
+from yukon_env.stats import wilson_interval
 
 CHECKPOINT_FILE = "checkpoint.pkl"
 CURVE_FILE = "learning_curve.json"
@@ -49,7 +51,7 @@ class Progress:
 
 def validate(
     network: Network,
-    config: Config,
+    config: PolicyConfig,
     progress: Progress,
     logger: Logger,
     max_moves: int = MAX_MOVES,
@@ -72,7 +74,7 @@ def validate(
 
 
 def write_results(
-    folder: Path, config: Config, network: Network, progress: Progress, state: dict[str, Any]
+    folder: Path, config: PolicyConfig, network: Network, progress: Progress, state: dict[str, Any]
 ) -> None:
     """Writes model, curve and checkpoint, the last of which makes the run go on from here.
 
@@ -136,10 +138,27 @@ def new_bar(text: str, done: float) -> tqdm:
     )
 
 
-def draw(config: Config, progress: Progress, folder: Path, rate: str) -> None:
+def draw(config: PolicyConfig, progress: Progress, folder: Path, rate: str) -> None:
     """Draws the learning curve; `rate` says what the training points are."""
     titles = ", ".join(variant.title for variant in config.variants)
     draw_curve(
         progress.training, progress.validation, f"{titles}, seed {config.seed}",
         rate, folder / PLOT_FILE,
     )  # fmt: skip
+
+
+def report(config: PolicyConfig, folder: Path) -> str:
+    """Says what came of a run.
+
+    Args:
+        config: The run.
+        folder: Where it left its curve.
+    """
+    progress = json.loads((folder / CURVE_FILE).read_text())
+    lines = [f"trained {progress['seconds']:.0f} s, {progress['steps']:,} steps"]
+    for variant in config.variants:
+        _, _, wins, games = progress["validation"][variant.key][-1]
+        low, high = wilson_interval(wins, games)
+        rate = f"{100 * wins / games:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
+        lines.append(f"{variant.key}: wins {rate} of {games:,} validation deals")
+    return "\n".join(lines)

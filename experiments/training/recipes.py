@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agents import MODEL_FILE
 from experiments.runs import RunError
-from experiments.training import clone, ppo
+from experiments.training import clone, ppo, progress, value
 from experiments.training.config import Config
-from experiments.training.progress import Progress
 
 RECIPES = Path(__file__).parent.parent / "recipes"
 
@@ -35,16 +35,21 @@ class Kind:
     Attributes:
         config: Its configuration: a frozen dataclass.
         train: Trains in a run folder, or goes on there, from the model that an earlier stage
-            made, if any; leaves `model.pt`.
+            made, if any; leaves its own.
+        report: Says, of a run folder, what came of it.
+        model: The file that it leaves.
     """
 
     config: type[Config]
-    train: Callable[[Any, Path, Path | None], Progress]
+    train: Callable[[Any, Path, Path | None], object]
+    report: Callable[[Any, Path], str] = progress.report
+    model: str = MODEL_FILE
 
 
 KINDS = {
     "ppo": Kind(ppo.PPOConfig, ppo.train),
     "clone": Kind(clone.CloneConfig, clone.train),
+    "value": Kind(value.ValueConfig, value.train, value.report, value.VALUE_FILE),
 }
 
 
