@@ -118,12 +118,12 @@ def test_samples_are_joined():
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory) -> Path:
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return main([*SHORT, "--out", str(tmp_path_factory.mktemp("value") / "run")])
 
 
 @plays
-def test_a_short_run_leaves_a_value_that_plays(run):
+def test_a_short_run_leaves_a_value_that_plays(run: Path) -> None:
     about = json.loads((run / "run.json").read_text())
     assert about["deals"] == {"train": [SPLITS["train"].start, SPLITS["train"].stop - 1]}
     agent = RevealSearchAgent(
