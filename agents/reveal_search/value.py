@@ -395,7 +395,7 @@ def _describe_column(position, lore, column, description, n):
     for index in range(n_up):
         tokens[n] = (
             OVER_HIDDEN
-            + (description.column[index] % N_RANKS) * MAX_HIDDEN
+            + (np.int64(description.column[index]) % N_RANKS) * MAX_HIDDEN
             + min(hidden, MAX_HIDDEN - 1)
         )
         n += 1
