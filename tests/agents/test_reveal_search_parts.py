@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers import COMPILED, KEYS, played
 from numba import njit
-from test_reveal_search import random_network, unknown
+from test_reveal_search import plans_of, random_network, small_agent, unknown
 
 from agents.reveal_search.candidates import (
     AHEAD,
@@ -145,6 +145,21 @@ def test_the_reveals_in_reach_are_those_of_a_plain_search(key: str) -> None:
         if min(n_compared, n_reveals) >= 8:
             break
     assert min(n_compared, n_reveals) >= 8
+
+
+def test_only_where_no_reveal_is_in_reach_there_is_no_plan() -> None:
+    agent = small_agent("russian")
+    n_plans = []
+    for deal in range(22_200, 22_240):
+        game = played("russian", deal, 10 + deal % 60)
+        if unknown(game) < 2 or not game.legal_moves():
+            continue
+        expected = reachable_reveals(game, set(range(N_ACTIONS)))
+        if expected is not None:
+            n_plans.append(len(plans_of(agent, game)))
+            assert bool(n_plans[-1]) == bool(expected)
+    assert min(n_plans) == 0
+    assert max(n_plans) > 1
 
 
 # --------------------------------------------------------------------------------------------
