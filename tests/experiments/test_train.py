@@ -179,6 +179,7 @@ def test_no_recipe_of_a_policy_takes_longer_than_two_hours():
         assert all(stage.config.seconds > 0 and stage.config.threads <= 2 for stage in stages)
 
 
+@pytest.mark.slow
 def test_a_killed_recipe_of_two_stages_goes_on_as_if_nothing_had_happened(tmp_path):
     arguments = ["--recipe", "clone-then-ppo", "--short", "--checkpoint-seconds", "0"]
     killed = start_and_kill(tmp_path / "killed", [*arguments, "--epochs", "4"], "1-clone")

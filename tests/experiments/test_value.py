@@ -162,6 +162,7 @@ def test_the_samples_are_of_many_games_and_whole_chunks_are_held_out(run):
     assert len(firsts) == 2 * CHUNKS
 
 
+@pytest.mark.slow
 @plays
 def test_a_killed_run_goes_on_as_if_nothing_had_happened(run, tmp_path):
     killed = tmp_path / "killed"
