@@ -24,7 +24,13 @@ from agents.reveal_search.labels import (
 )
 from agents.reveal_search.reach import ALL, NO_PARENT, PER_CORE, Reach, explore, new_reach
 from agents.reveal_search.room import lore_of, new_room
-from agents.reveal_search.value import N_FEATURES, N_TOKENS, Network, value_plan
+from agents.reveal_search.value import (
+    N_FEATURES,
+    N_TOKENS,
+    Network,
+    sketch_position,
+    value_plan,
+)
 from agents.symmetry import suit_symmetries
 from yukon_env import VARIANTS, Game
 from yukon_env.cards import N_CARDS, N_RANKS
@@ -186,6 +192,16 @@ def _value_by_steps(room, lore, move):
     return room.description.values[0]
 
 
+@njit
+def _whole_tokens(room, lore):
+    """The tokens of `AHEAD` as of any position, whatever was revealed last."""
+    load(room.position[0], room.games[AHEAD], lore.solver[0])
+    n = sketch_position(
+        room.position[0], lore.solver[0], unknown_cards(room.games[AHEAD]), -1, 0, room.description
+    )
+    return room.description.tokens[:n]
+
+
 def plain_value(network: Network, tokens: np.ndarray, features: np.ndarray) -> float:
     first = network.bias + network.tokens[tokens].sum(axis=0) + features @ network.features
     second = np.maximum(first, 0) @ network.hidden + network.hidden_bias
@@ -222,6 +238,16 @@ def test_the_value_of_a_plan_is_the_value_of_what_it_shows(key: str) -> None:
         assert _value_by_steps(room, lore, move) == pytest.approx(values[-1], abs=1e-4)
     assert len(values) >= 4
     assert np.std(values) > 0.01
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if VARIANTS[key].draw <= 1])
+def test_a_revealed_card_is_described_like_any_other(key: str) -> None:
+    """Pairs of cards that are dealt to the waste at once are left out, so one at a time."""
+    room, lore, samples = new_room(), lore_of(VARIANTS[key], random_network(4)), new_samples(1)
+    for before, _, after in seen_and_ahead(key):
+        room.games[SEEN], room.games[AHEAD] = before.record[0], after.record[0]
+        _describe(room, lore, samples)
+        assert sorted(described(samples)[0].tolist()) == sorted(_whole_tokens(room, lore).tolist())
 
 
 def renamed(game: Game, suits: np.ndarray, columns: np.ndarray) -> Game:
