@@ -24,7 +24,7 @@ SOLVE_STATES = 200_000
 
 @dataclass(frozen=True)
 class Settings:
-    """How much is thought about a reveal. The defaults are the fast planner's.
+    """How much is thought about a reveal.
 
     Attributes:
         solved: Worlds to solve for a plan.
@@ -96,7 +96,7 @@ class RevealSearchAgent(PlanningAgent):
         """
         certain = count_unknown(view.record) <= 1
         plans = self._solve(view, action_mask) if certain else self._search(view, action_mask)
-        # Where nothing leads to a reveal the game is lost: any move will do.
+        # No way to a reveal was found, and with `options` there is none: any move will do.
         return plans or [Plan((int(action_mask.argmax()),), {"estimate": 0.0})]
 
     def _solve(self, view: Game, action_mask: np.ndarray) -> list[Plan]:

@@ -66,7 +66,7 @@ def new_samples(n: int) -> Samples:
 
 
 @kernel
-def label_plans(room, lore, candidates, deals, base, samples, deck, stream):
+def label_plans(room, lore, candidates, deals, samples, deck, stream):
     """Plays deals until the samples are full.
 
     Args:
@@ -74,7 +74,6 @@ def label_plans(room, lore, candidates, deals, base, samples, deck, stream):
         lore: A `Lore`.
         candidates: `Candidates`.
         deals: int64, shape (n,): deal numbers.
-        base: Names the worlds.
         samples: `Samples`, overwritten.
         deck: uint8, shape (52,), overwritten.
         stream: uint64, shape (2,): one random stream for the labels, one for the decks.

@@ -107,11 +107,11 @@ def _label_chunk(variant: Variant, network: Network, n: int, seed: tuple[int, ..
     train_deals = SPLITS["train"]
     # A game gives many samples, so that these deals are enough.
     deals = rng.integers(train_deals.start, train_deals.stop, n)
-    words = rng.integers(2**64, size=3, dtype=np.uint64)
+    streams = rng.integers(2**64, size=2, dtype=np.uint64)
     room = new_samples(n)
     n_samples, _ = label_plans(
-        new_room(), lore_of(variant, network), new_candidates(), deals, words[0], room,
-        np.zeros(N_CARDS, np.uint8), words[1:],
+        new_room(), lore_of(variant, network), new_candidates(), deals, room,
+        np.zeros(N_CARDS, np.uint8), streams,
     )  # fmt: skip
     return Samples(
         tokens=room.tokens[: room.starts[n_samples]],

@@ -298,7 +298,7 @@ def test_other_names_of_suits_and_columns_do_not_change_what_the_value_sees(key:
 def label(key: str, seed: int) -> tuple[Samples, int]:
     room, lore, samples = new_room(), lore_of(VARIANTS[key], random_network(4)), new_samples(60)
     n, n_games = label_plans(
-        room, lore, new_candidates(), np.arange(50, dtype=np.int64), np.uint64(0),
+        room, lore, new_candidates(), np.arange(50, dtype=np.int64),
         samples, np.zeros(N_CARDS, np.uint8), np.array([seed, 0], np.uint64),
     )  # fmt: skip
     assert n_games < 50
