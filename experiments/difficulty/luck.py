@@ -14,6 +14,7 @@ from experiments.difficulty.measures import UNDECIDED
 from experiments.difficulty.report import (
     Report,
     between,
+    counted,
     interval,
     percent,
     run_analysis,
@@ -136,9 +137,10 @@ def draw(played: dict[str, Deals], labels: list[str]) -> Figure:
         having = [(p, d) for p, d in enumerate(played.values()) if label in d.agents]
         shares = [100 * deals.column(f"{label}_won").mean() for _, deals in having]
         axes.plot(shares, [place for place, _ in having], "o", color=f"C{number}", label=label)
-    axes.set_yticks(range(len(played)), list(played))
+    names = [counted(key, len(deals.deals)) for key, deals in played.items()]
+    axes.set_yticks(range(len(played)), names)
     axes.invert_yaxis()
-    axes.set(xlim=(-1, 101), xlabel="deals won, %")
+    axes.set(xlim=(-1, 101), xlabel="deals won, % (in brackets: how many were played)")
     axes.grid(axis="x", alpha=0.3)
     figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=4)
     return figure

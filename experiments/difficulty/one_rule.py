@@ -161,7 +161,8 @@ def draw(rows: list[tuple[str, str, Pair]]) -> Figure:
         )
         name = measure if measure not in axes.get_legend_handles_labels()[1] else None
         axes.plot(middle, place, "o", color=colour, label=name)
-        labels.setdefault(place, change if change not in labels.values() else "")
+        if change not in labels.values():
+            labels[place] = change
         place += 1
     axes.set_yticks(list(labels), list(labels.values()))
     axes.invert_yaxis()

@@ -91,6 +91,11 @@ def interval(ends: tuple[float, float]) -> str:
     return f"[{percent(ends[0])}, {percent(ends[1])}]"
 
 
+def counted(key: str, n: int) -> str:
+    """A variant with the number of its deals, for a picture, such as `yukon (10,000)`."""
+    return f"{key} ({n:,})"
+
+
 def span(deals: Deals) -> str:
     """The deal numbers of a dataset in words, such as `0-9,999`."""
     return f"{deals.deals[0]:,}-{deals.deals[-1]:,}"

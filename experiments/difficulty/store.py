@@ -131,7 +131,10 @@ def _write(path: Path, table: pa.Table) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     # Together in one stretch of memory: how the parts were cut must not show in the file.
     whole = table.combine_chunks()
-    write_whole(path, lambda file: pq.write_table(whole, file, row_group_size=_ROW_GROUP))
+    write_whole(
+        path,
+        lambda file: pq.write_table(whole, file, row_group_size=_ROW_GROUP, compression="zstd"),
+    )
 
 
 def _plain(content: dict[str, Any]) -> dict[str, Any]:

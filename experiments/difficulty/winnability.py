@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from experiments.difficulty.report import Report, between, interval, run_analysis, span
+from experiments.difficulty.report import Report, between, counted, interval, run_analysis, span
 from experiments.difficulty.tables import Deals
 from experiments.results import markdown
 from yukon_env.stats import conservative_interval
@@ -37,7 +37,7 @@ def analyse(found: dict[str, Deals]) -> Report:
         n = len(verdicts.deals)
         wins, undecided = int(verdicts.winnable.sum()), int(verdicts.undecided.sum())
         ends = conservative_interval(wins, undecided, n)
-        shares[key] = (wins / n, (wins + undecided) / n, *ends)
+        shares[counted(key, n)] = (wins / n, (wins + undecided) / n, *ends)
         counts = (wins, n - wins - undecided, undecided)
         rows.append(
             (
@@ -54,7 +54,7 @@ def analyse(found: dict[str, Deals]) -> Report:
 
 
 def draw(shares: dict[str, tuple[float, float, float, float]]) -> Figure:
-    """A row per variant: the share, and its conservative interval."""
+    """A row per variant, as it is to be called: the share, and its conservative interval."""
     figure = Figure(figsize=(8, 0.8 + 0.32 * len(shares)), layout="constrained")
     axes = figure.subplots()
     ordered = sorted(shares.items(), key=lambda item: item[1])
@@ -67,8 +67,9 @@ def draw(shares: dict[str, tuple[float, float, float, float]]) -> Figure:
             text, (100 * (least if left else most), place), (-8 if left else 8, 0),
             textcoords="offset points", ha="right" if left else "left", va="center", fontsize=8,
         )  # fmt: skip
-    axes.set_yticks(range(len(ordered)), [key for key, _ in ordered])
-    axes.set(xlim=(-2, 102), xlabel="deals that can be won, all cards seen, % [95 %]")
+    axes.set_yticks(range(len(ordered)), [name for name, _ in ordered])
+    label = "deals that can be won, all cards seen, % [95 %] (in brackets: how many were solved)"
+    axes.set(xlim=(-2, 102), xlabel=label)
     axes.grid(axis="x", alpha=0.3)
     return figure
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -19,9 +20,11 @@ from scipy.stats import binomtest
 from experiments.difficulty import examples, luck, one_rule, predict, winnability
 from experiments.difficulty.declared import find_variant
 from experiments.difficulty.reasons import _blocked, _Table, find_reason, reason_text
+from experiments.difficulty.report import RESULTS
 from experiments.difficulty.schema import AGENT, FIGURES, KEYS, SOLVER, VERSION
 from experiments.difficulty.store import ABOUT
 from experiments.difficulty.tables import read_folders
+from experiments.runs import ROOT
 from yukon_env import VARIANTS, Game, deck_of_deal
 from yukon_env.solver.api import solve_deal
 from yukon_env.stats import wilson_interval
@@ -90,6 +93,30 @@ def assert_repeatable(module: ModuleType, folders: Sequence[Path], out: Path) ->
         written.append({path.name: path.read_bytes() for path in out.iterdir()})
     assert written[0] == written[1]
     assert written[0][f"{module.__name__.rpartition('.')[2]}.png"].startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("module", [winnability, luck])
+def test_pictures_say_how_many_deals_there_were(module: ModuleType, tmp_path: Path) -> None:
+    write_study(tmp_path, "yukon", [WON] * 1200, {"greedy": np.arange(1200) < 600})
+    write_study(tmp_path, "russian", [LOST] * 40, {"greedy": np.zeros(40, bool)})
+    axes = module.analyse(read_folders([tmp_path])).figure.axes[0]
+    names = {label.get_text() for label in axes.get_yticklabels()}
+    assert names == {"yukon (1,200)", "russian (40)"}
+
+
+# PNG files are the same only with the pinned packages.
+@pytest.mark.slow
+@pytest.mark.parametrize("module", [winnability, one_rule, luck, predict, examples])
+def test_the_kept_data_give_the_kept_answers(
+    module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = module.__name__.rpartition(".")[2]
+    command = shlex.split((RESULTS / f"{name}.md").read_text().splitlines()[2])
+    monkeypatch.chdir(ROOT)
+    module.main([*command[3:], "--out", str(tmp_path)])
+    written = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert f"{name}.md" in written
+    assert written == {kept: (RESULTS / kept).read_bytes() for kept in written}
 
 
 # --- How many can be won ---------------------------------------------------------------------
