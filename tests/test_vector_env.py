@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import copy
+import gc
+import multiprocessing
+import os
 import pickle
+import threading
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,9 +17,10 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from helpers import ENV_IDS, KEYS, SPADES_LEFT, assert_same, assert_uniform
+from helpers import COMPILED, ENV_IDS, KEYS, SPADES_LEFT, assert_same, assert_uniform
 
 from yukon_env import Game, YukonEnv, YukonError, YukonVectorEnv
+from yukon_env.engine.crew import THREAD_NAME
 from yukon_env.errors import MoveError
 from yukon_env.variants import VARIANTS
 
@@ -253,7 +260,7 @@ def rollout(envs: YukonVectorEnv, steps: int) -> list:
 
 
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
-@pytest.mark.parametrize(("n", "threads"), [(64, 2), (7, 3), (1, 2), (2, 5)])
+@pytest.mark.parametrize(("n", "threads"), [(1000, 2), (300, 3), (7, 3), (1, 2), (2, 5)])
 def test_threads_change_nothing(mode: str, n: int, threads: int) -> None:
     results = []
     for num_threads in (1, threads):
@@ -264,6 +271,75 @@ def test_threads_change_nothing(mode: str, n: int, threads: int) -> None:
         results.append(rollout(envs, 60))
         envs.close()
     assert_same(results[0], results[1])
+
+
+def helpers() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == THREAD_NAME]
+
+
+def wait_until(condition: Callable[[], Any]) -> None:
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+@pytest.mark.parametrize("ending", ["close", "forget"])
+def test_threads_end_with_their_environment(ending: str) -> None:
+    envs = YukonVectorEnv(200, num_threads=3)
+    envs.reset(seed=1)
+    rollout(envs, 2)
+    assert len(helpers()) == 2
+    if ending == "close":
+        envs.close()
+    del envs
+    gc.collect()
+    wait_until(lambda: not helpers())
+
+
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+def test_threads_sleep_when_there_is_no_work_and_wake_for_more() -> None:
+    envs, twin = YukonVectorEnv(500, num_threads=3), YukonVectorEnv(500)
+    for each in (envs, twin):
+        each.reset(seed=1)
+    for _ in range(3):
+        assert_same(rollout(envs, 20), rollout(twin, 20))
+        crew = envs._threads()
+        wait_until(lambda: len(crew._asleep) == 2)  # noqa: B023
+    wait_until(lambda: rollout(envs, 1) and not crew._asleep)
+    envs.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    envs, twin = YukonVectorEnv(200, num_threads=2), YukonVectorEnv(200)
+    for each in (envs, twin):
+        each.reset(seed=1)
+        rollout(each, 5)
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=lambda: theirs.send(rollout(envs, 5)))
+    process.start()
+    assert ours.poll(60)
+    assert_same(ours.recv(), rollout(twin, 5))
+    process.join()
+    twin = copy.deepcopy(envs)
+    assert_same(rollout(envs, 5), rollout(twin, 5))
+    envs.close()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_no_game_is_touched_where_one_action_is_none(threads: int) -> None:
+    envs = YukonVectorEnv(200, num_threads=threads)
+    envs.reset(seed=1)
+    actions, before = envs.sample_legal_actions(), envs.records.copy()
+    actions[150] = 417
+    with pytest.raises(MoveError, match="a number from 0 to 416, not 417"):
+        envs.step(actions)
+    assert (envs.records == before).all()
+    envs.close()
 
 
 def arrays_of(result: Any) -> list[np.ndarray]:
@@ -337,6 +413,16 @@ def test_without_copies_nothing_that_is_returned_can_change_a_game(
                 array[...] = 0
         first = envs.step(envs.sample_legal_actions())
         expected = twin.step(twin.sample_legal_actions())
+
+
+def test_a_copied_environment_shows_its_own_games() -> None:
+    envs = YukonVectorEnv(4, copy=False)
+    envs.reset(seed=1)
+    twin: YukonVectorEnv = pickle.loads(pickle.dumps(envs))
+    for _ in range(30):
+        actions = envs.sample_legal_actions()
+        assert (twin.sample_legal_actions() == actions).all()
+        assert_same(envs.step(actions), twin.step(actions))
 
 
 # --- Legal actions ---------------------------------------------------------------------------
@@ -559,14 +645,6 @@ def test_perfect_information() -> None:
     game = Game("yukon", deal=3)
     assert (observations == game.observation(perfect_information=True)).all()
     assert envs.game(0).board == game.board
-
-
-def test_closing_ends_the_threads() -> None:
-    envs = YukonVectorEnv(4, num_threads=2)
-    envs.reset(seed=1)
-    rollout(envs, 2)
-    envs.close()
-    assert envs._threads is None
 
 
 @pytest.mark.parametrize("perfect_information", [False, True])

@@ -183,8 +183,6 @@ class YukonEnv(gym.Env[np.ndarray, np.int64]):
             self._actions,
             observations,
             masks,
-            0,
-            1,
         )
         info, reward, terminated = self._judge(masks[0])
         return observations.reshape(N_CARDS, ROW), reward, terminated, False, info

@@ -2,19 +2,18 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
+from numba import config
 
 from yukon_env.cards import N_CARDS
 from yukon_env.deals import stream_of_seed
 from yukon_env.engine.batch import (
     EPISODE,
-    are_actions,
     draw_games,
     first_illegal,
     observe_games,
@@ -22,6 +21,7 @@ from yukon_env.engine.batch import (
     sample_actions,
     step_games,
 )
+from yukon_env.engine.crew import Crew
 from yukon_env.engine.state import N_ACTIONS, ROW, compile_rules, new_games
 from yukon_env.env import YukonEnv
 from yukon_env.episodes import (
@@ -66,7 +66,8 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         max_episode_steps: Steps after which a game is truncated; None for no limit.
         autoreset_mode: `NextStep`, `SameStep` or `Disabled`, or Gymnasium's `AutoresetMode`.
         copy: Return arrays that the caller may keep. Without it, the next call overwrites them,
-            and observations (unless of perfect information) are read-only views of the records.
+            and all but masks (and observations of perfect information) are read-only views of
+            the records.
         num_threads: Cores to step games on; the results are the same.
         render_mode: `ansi`, or None.
 
@@ -74,9 +75,7 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         YukonError: An argument is bad; the message says which and why.
     """
 
-    _threads: ThreadPoolExecutor | None = None
-    _threads_pid = 0
-    _results: list[np.ndarray]
+    _crew: Crew | None = None
 
     def __init__(
         self,
@@ -103,7 +102,8 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self.autoreset_mode = _read_autoreset_mode(autoreset_mode)
         self.metadata = {**YukonEnv.metadata, "autoreset_mode": self.autoreset_mode}
         self.copy = copy
-        self.num_threads = num_threads
+        # Without compiled code threads would only wait for each other.
+        self.num_threads = 1 if config.DISABLE_JIT else num_threads  # type: ignore[attr-defined]
         self.render_mode = render_mode
         self.single_observation_space = observation_space()
         self.single_action_space = action_space()
@@ -123,8 +123,8 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self._episodes = np.zeros(num_envs, EPISODE)
         # Without copies, what a player sees is shown where the engine keeps it.
         self._shows_records = not copy and not perfect_information
-        self._new_buffers()
         self._all = np.ones(num_envs, np.bool_)
+        self._new_buffers()
         self._sampler = np.zeros(1, np.uint64)
         self._seeded = np.zeros(num_envs, np.bool_)
         self._all_seeded = False
@@ -166,7 +166,7 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             self._new_buffers()
         self._observe(self._all)
         self._read_results()
-        return self._shown(), self._infos(which)
+        return self._shown, self._infos(which)
 
     def step(
         self, actions: np.ndarray
@@ -192,20 +192,22 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         actions = self._check_actions(actions)
         if self.copy:
             self._new_buffers()
-        self._run_step(actions)
+        if not self._run_step(actions):
+            self._check_numbers(actions)
+            self._run_step(np.where(_are_actions(actions), actions, 0))
         self._read_results()
         rewards, terminated, truncated = self._results[:3]
         infos = {}
         if self.autoreset_mode == AutoresetMode.SAME_STEP:
             over = terminated | truncated
             if over.any():
+                rewards, terminated, truncated = (part.copy() for part in self._results[:3])
                 infos = self._final_infos(over)
                 self._draw(over)
                 self._observe(over)
-                self._results = self._new_results()
                 self._read_results()
-        infos |= self._infos(self._all)
-        return self._shown(), rewards, terminated, truncated, infos
+        infos |= self._infos_of_all()
+        return self._shown, rewards, terminated, truncated, infos
 
     def sample_legal_actions(self) -> np.ndarray:
         """Draws an action for each game, uniformly over its mask: int64, shape (num_envs,).
@@ -213,7 +215,11 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         The draws are fixed by the seed of `reset`.
         """
         actions = np.empty(self.num_envs, np.int64)
-        sample_actions(self._games, self._sampler, actions)
+        self._sampler[0] += np.uint64(1)
+        if self.num_threads == 1:
+            sample_actions(self._games, self._sampler, actions, 0, self.num_envs)
+        else:
+            self._threads().sample(self._sampler, actions)
         return actions
 
     def action_masks(self) -> np.ndarray:
@@ -264,12 +270,17 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Ends the threads."""
-        if self._threads is not None:
-            self._threads.shutdown()
-            self._threads = None
+        if self._crew is not None:
+            self._crew.close()
+            self._crew = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_threads": None}
+        return {**self.__dict__, "_crew": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        # Views that were saved are views no more.
+        self._new_buffers()
 
     def _read_seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
         if seed is None:
@@ -311,11 +322,10 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
                 f"not {actions.dtype} of shape {actions.shape}"
             )
         actions = np.ascontiguousarray(actions, np.int64)
-        if not are_actions(actions):
-            self._check_numbers(actions)
         if self.autoreset_mode == AutoresetMode.DISABLED:
             self._check_none_over()
         if self._settings.raise_illegal:
+            self._check_numbers(actions)
             self._check_legal(actions)
         return actions
 
@@ -323,7 +333,7 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         """Checks that all are numbers of actions, but for games that will be dealt anew."""
         if self.autoreset_mode == AutoresetMode.NEXT_STEP:
             actions = actions[~self._over()]
-        for action in actions[(actions < 0) | (actions >= N_ACTIONS)]:
+        for action in actions[~_are_actions(actions)]:
             raise MoveError(f"an action is a number from 0 to {N_ACTIONS - 1}, not {action}")
 
     def _over(self) -> np.ndarray:
@@ -343,25 +353,11 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         if index >= 0:
             raise_illegal(self.variant, self._games[index : index + 1], int(actions[index]))
 
-    def _run_step(self, actions: np.ndarray) -> None:
-        if self.num_threads == 1:
-            self._step_range(actions, 0, self.num_envs)
-            return
-        if self._threads is None or self._threads_pid != os.getpid():
-            # Threads do not live on in a forked process.
-            self._threads = ThreadPoolExecutor(self.num_threads - 1)
-            self._threads_pid = os.getpid()
-        bounds = [self.num_envs * part // self.num_threads for part in range(self.num_threads + 1)]
-        parts = [
-            self._threads.submit(self._step_range, actions, bounds[part], bounds[part + 1])
-            for part in range(1, self.num_threads)
-        ]
-        self._step_range(actions, 0, bounds[1])
-        for part in parts:
-            part.result()
-
-    def _step_range(self, actions: np.ndarray, start: int, stop: int) -> None:
-        step_games(
+    def _run_step(self, actions: np.ndarray) -> bool:
+        """Steps all games; or none, if an action is no number of one, and says so."""
+        if self.num_threads > 1:
+            return self._threads().step(actions, self._observations, self._masks)
+        return step_games(
             self._games,
             self._episodes,
             self._rules,
@@ -370,9 +366,19 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             actions,
             self._observations,
             self._masks,
-            start,
-            stop,
         )
+
+    def _threads(self) -> Crew:
+        if self._crew is None or self._crew.pid != os.getpid():
+            self._crew = Crew(
+                self.num_threads,
+                self._games,
+                self._episodes,
+                self._rules,
+                self._settings.record,
+                self._settings.pool,
+            )
+        return self._crew
 
     def _draw(self, which: np.ndarray) -> None:
         draw_games(
@@ -388,30 +394,36 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         observe_games(self._games, self._settings.record, self._observations, self._masks, which)
 
     def _new_buffers(self) -> None:
-        """Gives away what the last call returned, and makes room for the next."""
+        """Gives away what the last call returned, and makes what the next one will fill."""
         n_written = 0 if self._shows_records else self.num_envs
         self._observations = np.empty((n_written, N_CARDS * ROW), np.int8)
         self._masks = np.empty((self.num_envs, N_ACTIONS), np.int8)
-        self._results = self._new_results()
-
-    def _new_results(self) -> list[np.ndarray]:
-        return [np.empty(self.num_envs, EPISODE[name]) for name in RESULTS]
+        if self._shows_records:
+            self._shown = self._games["seen"][:, : N_CARDS * ROW].reshape(-1, N_CARDS, ROW)
+            self._shown.flags.writeable = False
+        else:
+            self._shown = self._observations.reshape(-1, N_CARDS, ROW)
+        if self.copy:
+            self._results = [np.empty(self.num_envs, EPISODE[name]) for name in RESULTS]
+        else:
+            self._results = [self._episodes[name] for name in RESULTS]
+            for result in self._results:
+                result.flags.writeable = False
+            self._kept_infos = self._infos(self._all)
 
     def _read_results(self) -> None:
-        read_results(self._episodes, *self._results)
+        if self.copy:
+            read_results(self._episodes, *self._results)
 
-    def _shown(self) -> np.ndarray:
-        if not self._shows_records:
-            return self._observations.reshape(-1, N_CARDS, ROW)
-        seen = self._games["seen"][:, : N_CARDS * ROW].reshape(-1, N_CARDS, ROW)
-        seen.flags.writeable = False
-        return seen
+    def _infos_of_all(self) -> dict[str, Any]:
+        return self._infos(self._all) if self.copy else self._kept_infos.copy()
 
     def _infos(self, which: np.ndarray) -> dict[str, Any]:
         """The infos of the games in `which`, in the form of Gymnasium's vector environments."""
         every = which is self._all
         infos = {}
         present = which.copy()
+        present.flags.writeable = self.copy
         for name, array in zip(INFOS, (self._masks, *self._results[3:]), strict=True):
             if not every:
                 array = array.copy()
@@ -422,16 +434,19 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     def _final_infos(self, over: np.ndarray) -> dict[str, Any]:
         """`final_obs` and `final_info` of the games that this step ended."""
-        shown = self._shown()
         final_obs = np.full(self.num_envs, None, dtype=object)
         for index in np.flatnonzero(over):
-            final_obs[index] = shown[index].copy()
+            final_obs[index] = self._shown[index].copy()
         return {
             "final_obs": final_obs,
             "_final_obs": over.copy(),
             "final_info": self._infos(over),
             "_final_info": over.copy(),
         }
+
+
+def _are_actions(actions: np.ndarray) -> np.ndarray:
+    return (actions >= 0) & (actions < N_ACTIONS)
 
 
 def _read_autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:

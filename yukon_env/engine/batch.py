@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from yukon_env.cards import N_CARDS
-from yukon_env.deals import draw_deal, fill_deck, next_below
+from yukon_env.deals import draw_deal, fill_deck, mix
 from yukon_env.engine.compiling import inlined, kernel
 from yukon_env.engine.moves import deal, is_legal, is_won, play
 from yukon_env.engine.state import N_ACTIONS, NO_CARD, POSITION, ROW, STOCK, ZONE
@@ -36,6 +36,8 @@ EPISODE = np.dtype(
     )
 )
 BY_HAND = -1
+# How far the random words of neighbouring games are apart.
+WORD_STEP = np.uint64(0xD1B54A32D192ED03)
 # How many games before its turn a game is fetched from memory: about a tenth faster.
 AHEAD = 2
 
@@ -83,10 +85,8 @@ def draw_games(games, episodes, rules, settings, pool, which):
 
 
 @kernel
-def step_games(
-    games, episodes, rules, settings, pool, actions, observations, masks, start, stop
-):  # fmt: skip
-    """Plays one action in each game from `start` to `stop` and writes what is seen after it.
+def step_games(games, episodes, rules, settings, pool, actions, observations, masks):
+    """Plays one action in each game and writes what is seen after it.
 
     Args:
         games: GAME, shape (n,).
@@ -98,8 +98,32 @@ def step_games(
         observations: int8, shape (n, 156): written, three numbers for each card; not if it is
             empty.
         masks: int8, shape (n, 417): written.
-        start: First game to step.
-        stop: The one after the last.
+
+    Returns:
+        Whether the actions are numbers from 0 to 416; if not, nothing is done.
+    """
+    if not are_actions(actions):
+        return False
+    step_part(
+        games, episodes, rules, settings, pool, actions, observations, masks, 0, len(games)
+    )  # fmt: skip
+    return True
+
+
+@njit
+def are_actions(actions):
+    """Whether all actions (int64, (n,)) are numbers from 0 to 416."""
+    inside = True
+    for index in range(len(actions)):
+        inside &= 0 <= actions[index] < N_ACTIONS
+    return inside
+
+
+@njit
+def step_part(
+    games, episodes, rules, settings, pool, actions, observations, masks, start, stop
+):  # fmt: skip
+    """Does what `step_games` does, for the games from `start` to `stop`, without asking.
 
     Returns:
         Nothing of use: it keeps the compiler from leaving out the reads of `_fetch`.
@@ -143,15 +167,6 @@ def read_results(episodes, rewards, terminated, truncated, deals, won, illegal):
 
 
 @kernel
-def are_actions(actions):
-    """Whether all actions (int64, (n,)) are numbers from 0 to 416."""
-    inside = True
-    for index in range(len(actions)):
-        inside &= 0 <= actions[index] < N_ACTIONS
-    return inside
-
-
-@kernel
 def first_illegal(games, episodes, settings, actions):
     """Index of the first game (GAME, (n,)) that would play an illegal action, or -1."""
     for index in range(len(games)):
@@ -180,14 +195,26 @@ def observe_games(games, settings, observations, masks, which):
 
 
 @kernel
-def sample_actions(games, stream, actions):
-    """Draws an action (int64, (n,)) for each game, uniformly over its mask."""
-    for index in range(len(games)):
+def sample_actions(games, number, actions, start, stop):
+    """Draws actions, uniformly over the masks, for the games from `start` to `stop`.
+
+    Args:
+        games: GAME, shape (n,).
+        number: uint64, shape (1,): fixes the draws.
+        actions: int64, shape (n,): written.
+        start: First game.
+        stop: The one after the last.
+    """
+    word = mix(number[0])
+    for index in range(start, stop):
+        bits = mix(word + np.uint64(index) * WORD_STEP) >> np.uint64(32)
         n_legal = int(games[index].n_legal)
+        # Of 2^32 draws some numbers get one more than others: less than can ever be measured.
+        place = np.int64(bits * np.uint64(max(n_legal, 1)) >> np.uint64(32))
         if n_legal > 0:
-            actions[index] = games[index].legal[next_below(stream, n_legal)]
+            actions[index] = games[index].legal[place]
         else:
-            actions[index] = next_below(stream, N_ACTIONS)
+            actions[index] = np.int64(bits * np.uint64(N_ACTIONS) >> np.uint64(32))
 
 
 @njit
