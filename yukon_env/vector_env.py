@@ -154,10 +154,10 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         options = check_options(options)
         which = self._read_reset_mask(options.pop("reset_mask", None))
         start = read_options(options, self.variant)
-        streams = [stream_of_seed(seed) for seed in seeds]
+        streams = self._read_streams(seeds)
         if isinstance(seed, int | np.integer):
             super().reset(seed=int(seed))
-        self._seed(seeds, streams, which)
+        self._seed(seeds[0], streams, which)
         if start is None:
             self._draw(which)
         else:
@@ -304,13 +304,23 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             )
         return mask
 
-    def _seed(self, seeds: list[int | None], streams: list[np.uint64], which: np.ndarray) -> None:
-        """Starts the streams of games that are given a seed, or are reset for the first time."""
-        if seeds[0] is not None or not self._seeded.any():
-            self._sampler[0] = stream_of_seed(seeds[0], purpose=1)
-        for index in np.flatnonzero(which):
-            if seeds[index] is not None or not self._seeded[index]:
-                self._episodes["stream"][index] = streams[index]
+    def _read_streams(self, seeds: list[int | None]) -> dict[int, np.uint64]:
+        """The new random streams: of games with a seed, and of those that never had one."""
+        return {
+            index: stream_of_seed(seed)
+            for index, seed in enumerate(seeds)
+            if seed is not None or not self._seeded[index]
+        }
+
+    def _seed(
+        self, first_seed: int | None, streams: dict[int, np.uint64], which: np.ndarray
+    ) -> None:
+        """Gives the games in `which` their new streams."""
+        if first_seed is not None or not self._seeded.any():
+            self._sampler[0] = stream_of_seed(first_seed, purpose=1)
+        for index, stream in streams.items():
+            if which[index]:
+                self._episodes["stream"][index] = stream
         self._seeded |= which
         self._all_seeded = bool(self._seeded.all())
 
