@@ -307,7 +307,7 @@ def test_threads_sleep_when_there_is_no_work_and_wake_for_more() -> None:
         assert_same(rollout(envs, 20), rollout(twin, 20))
         crew = envs._threads()
         wait_until(lambda: len(crew._asleep) == 2)  # noqa: B023
-    wait_until(lambda: rollout(envs, 1) and not crew._asleep)
+    wait_until(lambda: rollout(envs, 200) and len(crew._asleep) < 2)
     envs.close()
 
 

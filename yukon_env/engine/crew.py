@@ -35,6 +35,8 @@ THREAD_NAME = "yukon_env"
 # each thread how many of its blocks are taken, then how many blocks are done, then the work.
 LINE = 16
 OBSERVATIONS, N_OBSERVATIONS, MASKS, ACTIONS, SAMPLING, NUMBER, STOPPED = range(7)
+# What came of a piece of work.
+REFUSED, UNFINISHED, DONE = range(3)
 # More blocks than there are.
 ALL = 1 << 40
 
@@ -75,32 +77,24 @@ class Crew:
 
     def step(self, actions: np.ndarray, observations: np.ndarray, masks: np.ndarray) -> bool:
         """Does what `batch.step_games` does."""
-        self._work[ACTIONS] = _address(actions)
-        self._work[OBSERVATIONS] = _address(observations)
-        self._work[N_OBSERVATIONS] = len(observations)
-        self._work[MASKS] = _address(masks)
-        self._work[SAMPLING] = 0
-        return self._lead()
+        self._wake_up()
+        return self._finish(lead_step(*self._arguments, actions, observations, masks))
 
     def sample(self, number: np.ndarray, actions: np.ndarray) -> None:
         """Does what `batch.sample_actions` does, for all games."""
-        self._work[ACTIONS] = _address(actions)
-        self._work[NUMBER] = _address(number)
-        self._work[SAMPLING] = 1
-        self._lead()
+        self._wake_up()
+        self._finish(lead_sample(*self._arguments, number, actions))
 
-    def _lead(self) -> bool:
+    def _wake_up(self) -> None:
         for wake in tuple(self._asleep):
             wake.set()
-        if not lead(*self._arguments):
-            return False
-        while not is_done(*self._arguments[:2]):
+
+    def _finish(self, status: int) -> bool:
+        """Waits for blocks that other threads hold; returns whether the work was done at all."""
+        while status == UNFINISHED:
             time.sleep(NAP)
-        return True
-
-
-def _address(array: np.ndarray) -> int:
-    return array.__array_interface__["data"][0]
+            status = wait(*self._arguments[:2])
+        return status == DONE
 
 
 def _follow(me: int, arguments: tuple[np.ndarray, ...], asleep: set[Event], wake: Event) -> None:
@@ -123,26 +117,49 @@ def _stop(pid: int, work: np.ndarray, wakes: list[Event]) -> None:
 
 
 @kernel
-def lead(shared, games, episodes, rules, settings, pool):
-    """Offers the work to all threads and does what they leave; whether the actions are such."""
+def lead_step(
+    shared, games, episodes, rules, settings, pool, actions, observations, masks
+):  # fmt: skip
+    """Steps all games, together with the other threads (see `batch.step_games`)."""
+    if not are_actions(actions):
+        return REFUSED
     work = shared[len(shared) - LINE :]
-    if work[SAMPLING] == 0 and not are_actions(_actions(work, games)):
-        return False
-    done = len(shared) - 2 * LINE
-    store(shared, done, 0)
-    for taken in range(done - LINE, -LINE, -LINE):
-        store(shared, taken, 0)
-    _work_off(0, shared, games, episodes, rules, settings, pool)
-    return True
+    work[ACTIONS] = actions.ctypes.data
+    work[OBSERVATIONS] = observations.ctypes.data
+    work[N_OBSERVATIONS] = len(observations)
+    work[MASKS] = masks.ctypes.data
+    work[SAMPLING] = 0
+    return _lead(shared, games, episodes, rules, settings, pool)
 
 
 @kernel
-def is_done(shared, games):
-    """Whether all blocks are done; waits for some time if not."""
-    for _ in range(PATIENCE):  # noqa: SIM110 (any() of a generator cannot be compiled)
+def lead_sample(shared, games, episodes, rules, settings, pool, number, actions):
+    """Draws actions for all games, together with the other threads."""
+    work = shared[len(shared) - LINE :]
+    work[ACTIONS] = actions.ctypes.data
+    work[NUMBER] = number.ctypes.data
+    work[SAMPLING] = 1
+    return _lead(shared, games, episodes, rules, settings, pool)
+
+
+@njit
+def _lead(shared, games, episodes, rules, settings, pool):
+    """Offers the work to all threads and does what they leave."""
+    n_done = len(shared) - 2 * LINE
+    store(shared, n_done, 0)
+    for n_taken in range(n_done - LINE, -LINE, -LINE):
+        store(shared, n_taken, 0)
+    _work_off(0, shared, games, episodes, rules, settings, pool)
+    return wait(shared, games)
+
+
+@kernel
+def wait(shared, games):
+    """Waits for some time until all blocks are done."""
+    for _ in range(PATIENCE):
         if load(shared, len(shared) - 2 * LINE) >= _n_blocks(games):
-            return True
-    return False
+            return DONE
+    return UNFINISHED
 
 
 @kernel
@@ -180,7 +197,7 @@ def _do_block(block, shared, games, episodes, rules, settings, pool):
     """Steps the games of a block, or draws their actions."""
     start, stop = block * BLOCK, min((block + 1) * BLOCK, len(games))
     work = shared[len(shared) - LINE :]
-    actions = _actions(work, games)
+    actions = carray(pointer(work[ACTIONS], np.int64), len(games))
     if work[SAMPLING] != 0:
         number = carray(pointer(work[NUMBER], np.uint64), 1)
         sample_actions(games, number, actions, start, stop)
@@ -191,11 +208,6 @@ def _do_block(block, shared, games, episodes, rules, settings, pool):
     step_part(
         games, episodes, rules, settings, pool, actions, observations, masks, start, stop
     )  # fmt: skip
-
-
-@njit
-def _actions(work, games):
-    return carray(pointer(work[ACTIONS], np.int64), len(games))
 
 
 @njit
