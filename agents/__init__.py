@@ -48,14 +48,16 @@ def _load_sampled_worlds(argument: str, seed: int, options: dict[str, Any]) -> A
     from agents.sampled_worlds import SampledWorldsAgent, Settings  # Others need no solver.
 
     variant = _check_variant("sampled-worlds", argument)
-    return SampledWorldsAgent(variant, read_options(Settings, options), seed)
+    return SampledWorldsAgent(variant, read_options(Settings(), options), seed)
 
 
 def _load_reveal_search(argument: str, seed: int, options: dict[str, Any]) -> Agent:
-    from agents.reveal_search.agent import RevealSearchAgent, Settings  # Others need no solver.
+    from agents.reveal_search.agent import RevealSearchAgent  # Others need no solver.
+    from agents.reveal_search.settings import default_settings
 
     variant = _check_variant("reveal-search", argument)
-    return RevealSearchAgent(variant, read_options(Settings, options), seed)
+    settings = read_options(default_settings(variant), options)
+    return RevealSearchAgent(variant, settings, seed)
 
 
 def _load_policy(argument: str, seed: int) -> Agent:

@@ -5,7 +5,7 @@ types (`int`, `float`, `str`, or one of them `| None`) and their defaults.
 """
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from types import NoneType
 from typing import Any, TypeVar, get_args, get_type_hints
 
@@ -34,22 +34,23 @@ def split_options(text: str) -> tuple[str, dict[str, str]]:
     return argument.strip(), options
 
 
-def read_options(declared: type[Settings], given: Mapping[str, Any]) -> Settings:
+def read_options(defaults: Settings, given: Mapping[str, Any]) -> Settings:
     """Makes settings of options given as text or as values; the others keep their defaults.
 
     Args:
-        declared: The dataclass of the settings; it checks the ranges of its values itself.
+        defaults: A dataclass of settings; it checks the ranges of its values itself.
         given: Options by name.
 
     Raises:
         AgentError: An option is unknown, or its value is of another type.
     """
-    types = get_type_hints(declared)
-    known = [field.name for field in fields(declared)]  # type: ignore[arg-type]
+    types = get_type_hints(type(defaults))
+    known = [field.name for field in fields(defaults)]  # type: ignore[arg-type]
     for name in given:
         if name not in known:
             raise AgentError(f"unknown option {name!r}; known are {', '.join(known)}")
-    return declared(**{name: _read_value(name, given[name], types[name]) for name in given})
+    values = {name: _read_value(name, given[name], types[name]) for name in given}
+    return replace(defaults, **values)  # type: ignore[type-var]
 
 
 def _read_value(name: str, value: Any, wanted: Any) -> Any:

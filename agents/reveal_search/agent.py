@@ -1,18 +1,18 @@
 """The player that searches for the best reveal."""
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from agents.errors import AgentError
 from agents.greedy import WEIGHTS
 from agents.planning import Plan, PlanningAgent, World, count_unknown
 from agents.reveal_search.candidates import SEEN, new_candidates
 from agents.reveal_search.judging import estimate
-from agents.reveal_search.room import MAX_STATES, lore_of, new_room
+from agents.reveal_search.room import lore_of, new_room
 from agents.reveal_search.search import search_plans
+from agents.reveal_search.settings import Settings, default_settings
 from agents.reveal_search.value import Network, no_network, read_network
 from yukon_env.game import Game
 from yukon_env.solver import Verdict, solve
@@ -20,39 +20,6 @@ from yukon_env.variants import Variant
 
 # States for the solution of a game in which no card is unknown.
 SOLVE_STATES = 200_000
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How much is thought about a reveal.
-
-    Attributes:
-        solved: Worlds to solve for a plan.
-        states: Positions that the solver may store in one world.
-        orders: Orders in which the solver tries moves, in turn: few make few plans, and cost
-            less to judge. 0: another order in every world.
-        options: Of all reveals that can be reached, so many of the highest value are plans, too.
-        worlds: Worlds in which every plan is played out.
-        finalists: Plans that are played out in more.
-        more: Worlds in which these are.
-        weight: Worlds that the learned value counts for.
-    """
-
-    solved: int = 8
-    states: int = 300
-    orders: int = 0
-    options: int = 0
-    worlds: int = 8
-    finalists: int = 4
-    more: int = 16
-    weight: float = 16.0
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            if not 0 <= getattr(self, field.name) < 1e6:
-                raise AgentError(f"{field.name} is at least 0 and less than a million")
-        if not 0 < self.states <= MAX_STATES:
-            raise AgentError(f"states is from 1 to {MAX_STATES}")
 
 
 def network_file(variant: Variant) -> Path:
@@ -65,7 +32,7 @@ class RevealSearchAgent(PlanningAgent):
 
     Args:
         variant: The game, or its key.
-        settings: How much is thought about a reveal.
+        settings: How much is thought about a reveal; None: as `default_settings` says.
         seed: For the worlds.
         network: The learned value; None reads the variant's, and where there is none, only the
             worlds count.
@@ -79,11 +46,13 @@ class RevealSearchAgent(PlanningAgent):
         network: Network | None = None,
     ) -> None:
         super().__init__(variant, seed)
-        self.settings = settings or Settings()
+        self.settings = settings or default_settings(self.variant)
         path = network_file(self.variant)
         if network is None and path.exists():
             network = read_network(path)
-        self._weight = 0.0 if network is None else float(self.settings.weight)
+        if network is None:
+            self.settings = replace(self.settings, weight=0.0)
+        self._effort = self.settings.record()
         self._lore = lore_of(self.variant, network or no_network())
         self._room = new_room()
         self._candidates = new_candidates()
@@ -107,14 +76,11 @@ class RevealSearchAgent(PlanningAgent):
         return []
 
     def _search(self, view: Game, action_mask: np.ndarray) -> list[Plan]:
-        settings, room = self.settings, self._room
+        room = self._room
         room.games[SEEN : SEEN + 1] = view.record
         room.reach.allowed[:] = action_mask != 0
-        n = search_plans(
-            room, self._lore, self._candidates, np.uint64(self.draw_word(view, action_mask)),
-            settings.solved, settings.states, settings.orders, settings.options,
-            self._weight, settings.worlds, settings.finalists, settings.more,
-        )  # fmt: skip
+        word = np.uint64(self.draw_word(view, action_mask))
+        n = search_plans(room, self._lore, self._candidates, word, self._effort)
         return [self._plan(int(index)) for index in room.order[:n]]
 
     def _plan(self, index: int) -> Plan:
@@ -122,10 +88,10 @@ class RevealSearchAgent(PlanningAgent):
         actions = found.moves[index, : found.lengths[index]].tolist()
         n_worlds = int(found.worlds[index])
         numbers = {
-            "estimate": float(estimate(found, index, self._weight)),
-            "won": int(found.wins[index]) / n_worlds if n_worlds else math.nan,
+            "estimate": float(estimate(found, index, self.settings.weight)),
+            "won": float(found.wins[index]) / n_worlds if n_worlds else math.nan,
             "worlds": n_worlds,
         }
-        if self._weight:
+        if self.settings.weight:
             numbers["value"] = float(found.values[index])
         return Plan(tuple(actions), numbers)

@@ -44,7 +44,8 @@ class Candidates(NamedTuple):
         lengths: int64, shape (MAX_CANDIDATES,): how many there are.
         keys: uint64, shape (MAX_CANDIDATES,): what tells plans apart.
         values: float64, shape (MAX_CANDIDATES,): the learned value after the reveal.
-        wins: int64, shape (MAX_CANDIDATES,): worlds won after it.
+        wins: float64, shape (MAX_CANDIDATES,): worlds won after it; one that only the solver wins
+            may count for less than one.
         worlds: int64, shape (MAX_CANDIDATES,): worlds tried.
     """
 
@@ -65,7 +66,7 @@ def new_candidates() -> Candidates:
         lengths=np.zeros(MAX_CANDIDATES, np.int64),
         keys=np.zeros(MAX_CANDIDATES, np.uint64),
         values=np.zeros(MAX_CANDIDATES, np.float64),
-        wins=np.zeros(MAX_CANDIDATES, np.int64),
+        wins=np.zeros(MAX_CANDIDATES, np.float64),
         worlds=np.zeros(MAX_CANDIDATES, np.int64),
     )
 
@@ -106,7 +107,7 @@ def deal_world(room, index, base, world):
 
 
 @njit
-def propose(room, lore, candidates, unknown, base, n_solved, max_states, n_orders, n_options):
+def propose(room, lore, candidates, unknown, base, effort):
     """Fills in the plans for `room.games[SEEN]`; returns how many there are.
 
     Args:
@@ -115,16 +116,16 @@ def propose(room, lore, candidates, unknown, base, n_solved, max_states, n_order
         candidates: `Candidates`, overwritten.
         unknown: The set of unknown cards.
         base: Names the worlds that are solved, see `deal_world`.
-        n_solved: Worlds to solve.
-        max_states: Positions that the solver may store in each.
-        n_orders: Orders in which the solver tries moves, in turn; 0: another in every world.
-        n_options: Of all reveals that can be reached, add so many of the highest value.
+        effort: A record of dtype EFFORT.
     """
     n = _propose_greedy(room, lore, candidates, 0, unknown)
-    for world in range(n_solved):
-        n = _propose_solved(room, lore, candidates, n, unknown, base, world, max_states, n_orders)
-    if n_options > 0:
-        n = _propose_valued(room, lore, candidates, n, unknown, base, n_options)
+    n_won = 0
+    for world in range(SOLVED_WORLDS, SOLVED_WORLDS + effort.solved * max(effort.tries, 1)):
+        if n_won < effort.solved and win_world(room, lore, base, world, effort):
+            n_won += 1
+            n = _propose_solved(room, lore, candidates, n, unknown)
+    if effort.options > 0:
+        n = _propose_valued(room, lore, candidates, n, unknown, base, effort.options)
     for index in range(n):
         candidates.values[index] = _value_candidate(room, lore, candidates, index, unknown)
     return n
@@ -175,19 +176,28 @@ def _propose_greedy(room, lore, candidates, n, unknown):
 
 
 @njit
-def _propose_solved(room, lore, candidates, n, unknown, base, world, max_states, n_orders):
-    """Adds the beginning of the solver's win in one world, if it finds one."""
-    games, solver = room.games, room.solver
-    games[AHEAD] = games[SEEN]
-    deal_world(room, AHEAD, base, SOLVED_WORLDS + world)
-    load(solver.position[0], games[AHEAD], lore.solver[0])
+def win_world(room, lore, base, world, effort):
+    """Whether the solver finds a win from `room.games[SEEN]` in one world."""
+    room.games[AHEAD] = room.games[SEEN]
+    deal_world(room, AHEAD, base, world)
+    word = mix(room.stream[0])
+    if effort.orders > 0:
+        word = mix(base + np.uint64(world % effort.orders))
+    return win_ahead(room, lore, word, effort.states)
+
+
+@njit
+def win_ahead(room, lore, word, max_states):
+    """Whether the solver finds a win from `room.games[AHEAD]`; the word decides its order."""
+    solver = room.solver
+    load(solver.position[0], room.games[AHEAD], lore.solver[0])
     this = solver.search[0]
     this.n_rows = len(solver.table)
     this.max_stored = max_states
     this.n_states = 0
     this.oracle_budget = 0
     this.noise = _NOISE
-    this.random = mix(room.stream[0]) if n_orders == 0 else mix(base + np.uint64(world % n_orders))
+    this.random = word
     search.start(
         this, solver.position[0], lore.solver[0],
         solver.frames, solver.moves, solver.scratch, solver.table,
@@ -197,10 +207,17 @@ def _propose_solved(room, lore, candidates, n, unknown, base, world, max_states,
         solver.frames, solver.moves, solver.scratch, solver.table,
         solver.abstract_games[0], solver.abstract_frames, solver.abstract_table, 2 * max_states,
     )  # fmt: skip
-    if this.status != search.WON or not room.reach.allowed[solver.frames[1].move]:
+    return this.status == search.WON
+
+
+@njit
+def _propose_solved(room, lore, candidates, n, unknown):
+    """Adds the beginning of the win that the solver has just found."""
+    games, solver = room.games, room.solver
+    if not room.reach.allowed[solver.frames[1].move]:
         return n
     games[AHEAD] = games[SEEN]
-    for length in range(this.depth):
+    for length in range(solver.search[0].depth):
         action = np.int64(solver.frames[length + 1].move)
         room.path[length] = action
         games[TRIED] = games[AHEAD]

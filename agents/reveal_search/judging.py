@@ -1,5 +1,9 @@
 """How plans are judged: the greedy player plays them out, in the same worlds for all plans.
 
+Where most worlds are lost whatever is played, the solver is asked first, and only those that it
+wins are played out: the others tell nothing of a plan. Of what the greedy player loses after a
+plan, the solver may have a second opinion, but it is too hopeful, since it sees every card.
+
 The estimate of a plan is its share of worlds won, drawn towards the learned value as if that were
 so many worlds more. All plans are tried in some worlds, and the best few then in more.
 """
@@ -8,12 +12,21 @@ import numpy as np
 from numba import njit
 
 from agents.greedy import play_to_the_end
-from agents.reveal_search.candidates import PLAYED, deal_world, pick_best, play_in
+from agents.reveal_search.candidates import (
+    AHEAD,
+    PLAYED,
+    deal_world,
+    pick_best,
+    play_in,
+    win_ahead,
+    win_world,
+)
+from yukon_env.deals import mix
 from yukon_env.engine.moves import is_won
 
 
 @njit
-def judge(room, lore, candidates, n, base, weight, n_worlds, n_finalists, n_more):
+def judge(room, lore, candidates, n, base, effort):
     """Orders the first `n` plans in `room.order`, the best first.
 
     Args:
@@ -22,22 +35,19 @@ def judge(room, lore, candidates, n, base, weight, n_worlds, n_finalists, n_more
         candidates: `Candidates`, with values; `wins` and `worlds` are overwritten.
         n: How many there are.
         base: Names the worlds, see `deal_world`.
-        weight: Worlds that the learned value counts for.
-        n_worlds: Worlds in which every plan is tried.
-        n_finalists: Plans that are tried in more.
-        n_more: Worlds in which these are.
+        effort: A record of dtype EFFORT.
     """
     for index in range(n):
         candidates.wins[index] = candidates.worlds[index] = 0
         room.order[index] = index
     if n < 2:
         return
-    _try(room, lore, candidates, n, base, 0, n_worlds)
-    _sort(room, candidates, n, weight)
-    n_finalists = min(n, n_finalists)
-    if n_finalists > 1 and n_more > 0:
-        _try(room, lore, candidates, n_finalists, base, n_worlds, n_more)
-        _sort(room, candidates, n_finalists, weight)
+    next_world = _try(room, lore, candidates, n, base, 0, effort.worlds, effort)
+    _sort(room, candidates, n, effort.weight)
+    n_finalists = min(n, effort.finalists)
+    if n_finalists > 1 and effort.more > 0:
+        _try(room, lore, candidates, n_finalists, base, next_world, effort.more, effort)
+        _sort(room, candidates, n_finalists, effort.weight)
 
 
 @njit
@@ -50,13 +60,38 @@ def estimate(candidates, index, weight):
 
 
 @njit
-def _try(room, lore, candidates, n, base, first, n_worlds):
-    """Plays the first `n` plans of the order out in so many worlds from `first` on."""
-    for world in range(first, first + n_worlds):
-        for place in range(n):
-            index = room.order[place]
-            candidates.wins[index] += play_out(room, lore, candidates, index, base, world)
-            candidates.worlds[index] += 1
+def _try(room, lore, candidates, n, base, first, n_worlds, effort):
+    """Tries the first `n` plans of the order in so many worlds from `first` on.
+
+    Returns:
+        The next world. Those passed over count as tried and lost.
+    """
+    world, n_left = first, n_worlds
+    while n_left > 0 and world < first + n_worlds * max(effort.tries, 1):
+        if effort.tries == 0 or win_world(room, lore, base, world, effort):
+            n_left -= 1
+            for place in range(n):
+                index = room.order[place]
+                if play_out(room, lore, candidates, index, base, world):
+                    candidates.wins[index] += 1
+                elif effort.hope > 0 and _win_after(
+                    room, lore, candidates, index, base, world, effort.states
+                ):
+                    candidates.wins[index] += effort.hope
+        world += 1
+    for place in range(n):
+        candidates.worlds[room.order[place]] += world - first
+    return world
+
+
+@njit
+def _win_after(room, lore, candidates, index, base, world, max_states):
+    """Whether the solver wins a world after a plan."""
+    room.games[AHEAD] = candidates.games[index]
+    deal_world(room, AHEAD, base, world)
+    move = np.int64(candidates.moves[index, candidates.lengths[index] - 1])
+    play_in(room.games, AHEAD, lore, move)
+    return win_ahead(room, lore, mix(base), max_states)
 
 
 @njit

@@ -20,6 +20,7 @@ from agents.reveal_search.candidates import (
     unknown_cards,
 )
 from agents.reveal_search.judging import estimate
+from agents.reveal_search.settings import Settings
 from agents.reveal_search.value import N_FEATURES, describe_revealed, sketch_position
 from yukon_env.deals import fill_deck, next_below, next_word
 from yukon_env.engine.compiling import kernel
@@ -31,7 +32,7 @@ from yukon_env.solver.position import load
 from yukon_env.variants import N_COLUMNS
 
 # How the games are played, and how sure their labels are.
-N_SOLVED, MAX_STATES, N_OPTIONS = 6, 300, 4
+EFFORT_OF_LABELS = Settings(solved=6, states=300, options=4).record()
 N_PLAYED_OUT = 4
 # Worlds that the value counts for, when a game chooses how to go on.
 WEIGHT = 4.0
@@ -91,15 +92,7 @@ def label_plans(room, lore, candidates, deals, samples, deck, stream):
             if count(unknown) <= 1 or room.games[SEEN].n_legal == 0:
                 break
             n_plans = propose(
-                room,
-                lore,
-                candidates,
-                unknown,
-                next_word(stream),
-                N_SOLVED,
-                MAX_STATES,
-                0,
-                N_OPTIONS,
+                room, lore, candidates, unknown, next_word(stream), EFFORT_OF_LABELS[0]
             )
             if n_plans == 0:
                 break

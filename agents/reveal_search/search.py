@@ -6,18 +6,20 @@ from yukon_env.engine.compiling import kernel
 
 
 @kernel
-def search_plans(
-    room, lore, candidates, base, n_solved, max_states, n_orders, n_options,
-    weight, n_worlds, n_finalists, n_more,
-):  # fmt: skip
+def search_plans(room, lore, candidates, base, effort):
     """Proposes plans for `room.games[SEEN]` and judges them.
 
-    The arguments are those of `propose` and `judge`.
+    Args:
+        room: A `Room`.
+        lore: A `Lore`.
+        candidates: `Candidates`, overwritten.
+        base: uint64: names the worlds, see `deal_world`.
+        effort: EFFORT, shape (1,).
 
     Returns:
         The number of plans; `room.order` lists them, the best first.
     """
     unknown = unknown_cards(room.games[SEEN])
-    n = propose(room, lore, candidates, unknown, base, n_solved, max_states, n_orders, n_options)
-    judge(room, lore, candidates, n, base, weight, n_worlds, n_finalists, n_more)
+    n = propose(room, lore, candidates, unknown, base, effort[0])
+    judge(room, lore, candidates, n, base, effort[0])
     return n

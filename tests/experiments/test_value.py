@@ -13,8 +13,9 @@ import pytest
 import torch
 from helpers import COMPILED
 
-from agents.reveal_search.agent import RevealSearchAgent, Settings
+from agents.reveal_search.agent import RevealSearchAgent
 from agents.reveal_search.labels import Samples
+from agents.reveal_search.settings import Settings
 from agents.reveal_search.training import (
     HELD_OUT,
     ValueModule,
