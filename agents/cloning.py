@@ -98,22 +98,34 @@ def _only(actions: np.ndarray) -> np.ndarray:
 
 
 class _Recorder:
-    """An agent that notes what another one decides."""
+    """An agent that plays as one does, and notes what another one decides in its place."""
 
-    def __init__(self, agent: Agent) -> None:
-        self._agent = agent
+    def __init__(self, teacher: Agent, player: Agent) -> None:
+        self._teacher = teacher
+        self._player = player
         self.decisions: list[tuple[np.ndarray, ...]] = []
 
     def act(self, observations: np.ndarray, action_masks: np.ndarray) -> np.ndarray:
-        actions = np.asarray(self._agent.act(observations, action_masks))
-        offered, choices = action_masks != 0, _only(actions)
+        actions = self._teacher.act(observations, action_masks)
+        offered, choices = action_masks != 0, _only(np.asarray(actions))
         self.decisions.append((observations.copy(), offered, choices, np.zeros_like(choices)))
+        if self._player is not self._teacher:
+            actions = self._player.act(observations, action_masks)
         return actions
 
 
-def teacher_decisions(teacher: Agent, variant: Variant, deals: np.ndarray) -> Decisions:
-    """Lets an agent play deals, and returns what it decided."""
-    recorder = _Recorder(teacher)
+def teacher_decisions(
+    teacher: Agent, variant: Variant, deals: np.ndarray, player: Agent | None = None
+) -> Decisions:
+    """Returns what an agent decides in the positions that a player of some deals comes to.
+
+    Args:
+        teacher: The agent.
+        variant: The game.
+        deals: Deal numbers.
+        player: Who plays; None for the teacher itself.
+    """
+    recorder = _Recorder(teacher, player or teacher)
     evaluate(recorder, variant, deals)
     return Decisions.of(recorder.decisions).telling()
 

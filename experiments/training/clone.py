@@ -28,6 +28,7 @@ from agents.cloning import (
 from agents.networks import NETWORKS, Network, Rulebook
 from agents.policy import PolicyAgent
 from agents.symmetry import suit_symmetries
+from experiments.runs import RunError
 from experiments.training.config import PolicyConfig, option
 from experiments.training.progress import (
     Progress,
@@ -42,8 +43,9 @@ from yukon_env.deals import SPLITS
 from yukon_env.variants import Variant
 
 SOLVER, VERDICTS = "solver", "verdicts"
-# The player whose positions are judged: the network itself, as the stage before left it.
-ITSELF = "itself"
+# Whose positions are decided: those of the network itself, as the stage before left it, or of the
+# teacher.
+ITSELF, TEACHER = "itself", "teacher"
 # Deals whose decisions are recorded at once, and kept in one file.
 CHUNK = 250
 
@@ -58,9 +60,9 @@ class CloneConfig(PolicyConfig):
         "agent's name, in it {variant} for the game",
     )
     player: str = option(
-        "greedy:{variant}",
-        f"for {VERDICTS}: the agent whose positions are judged, or {ITSELF}, as the stage before "
-        "left it",
+        TEACHER,
+        f"whose positions are decided: {TEACHER}, but for {VERDICTS}; {ITSELF}, as the stage "
+        "before left it; or an agent's name",
     )
     loyalty: float = option(
         0.1, f"for {VERDICTS}: weight of the player's own choice where it was right"
@@ -75,8 +77,12 @@ class CloneConfig(PolicyConfig):
         super().check()
         self.check_range(0, math.inf, "loyalty")
         self.check_range(1, math.inf, "deals", "solver_states", "epochs")
+        if self.player == TEACHER and self.teacher == VERDICTS:
+            raise RunError(f"{VERDICTS} do not play: give a player")
+        if self.player != TEACHER and self.teacher == SOLVER:
+            raise RunError(f"the {SOLVER} decides in its own positions only")
         for name in (self.teacher, self.player):
-            if name not in (SOLVER, VERDICTS, ITSELF):
+            if name not in (SOLVER, VERDICTS, ITSELF, TEACHER):
                 for variant in self.variants:
                     _load_agent(name, variant, self.seed)
 
@@ -112,13 +118,18 @@ def _decide(
 ) -> Decisions:
     if config.teacher == SOLVER:
         return solver_decisions(variant, deals, config.solver_states)
-    if config.teacher != VERDICTS:
-        return teacher_decisions(_load_agent(config.teacher, variant, config.seed), variant, deals)
+    if config.teacher == VERDICTS:
+        player = _load_player(config, variant, network)
+        return judged_decisions(player, variant, deals, config.solver_states)
+    teacher = _load_agent(config.teacher, variant, config.seed)
+    player = teacher if config.player == TEACHER else _load_player(config, variant, network)
+    return teacher_decisions(teacher, variant, deals, player)
+
+
+def _load_player(config: CloneConfig, variant: Variant, network: Network) -> agents.Agent:
     if config.player == ITSELF:
-        player: agents.Agent = PolicyAgent(variant, network)
-    else:
-        player = _load_agent(config.player, variant, config.seed)
-    return judged_decisions(player, variant, deals, config.solver_states)
+        return PolicyAgent(variant, network)
+    return _load_agent(config.player, variant, config.seed)
 
 
 class Trainer:

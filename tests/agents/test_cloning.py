@@ -13,6 +13,7 @@ from agents.cloning import (
 )
 from agents.greedy import GreedyAgent
 from agents.networks import NETWORKS, Rulebook
+from agents.random_agent import RandomAgent
 from yukon_env.game import Game
 from yukon_env.variants import VARIANTS
 
@@ -31,6 +32,17 @@ def test_an_agents_decisions_are_its_own():
     assert (decisions.masks.sum(axis=1) > 1).all()
     hidden = decisions.observations[:, :, 2] == 0
     assert (decisions.observations[hidden] == (-1, -1, 0)).all()
+
+
+def test_a_teacher_decides_in_the_positions_of_a_player():
+    teacher, player = GreedyAgent("yukon"), RandomAgent(1)
+    decisions = teacher_decisions(teacher, YUKON, DEALS, player)
+    own = teacher_decisions(RandomAgent(1), YUKON, DEALS)
+    np.testing.assert_array_equal(decisions.observations, own.observations)
+    np.testing.assert_array_equal(
+        teacher.act(decisions.observations, decisions.masks), decisions.choices.argmax(axis=1)
+    )
+    assert (decisions.choices != own.choices).any()
 
 
 def test_the_solvers_decisions_win_its_deals():
