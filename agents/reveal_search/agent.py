@@ -6,14 +6,18 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.greedy import WEIGHTS
-from agents.planning import Plan, PlanningAgent, World, count_unknown
+from agents.greedy import WEIGHTS, GreedyAgent
+from agents.planning import Plan, PlanningAgent, World, count_unknown, mask_of, observe, play
 from agents.reveal_search.candidates import SEEN, new_candidates
 from agents.reveal_search.judging import estimate
 from agents.reveal_search.room import lore_of, new_room
 from agents.reveal_search.search import search_plans
 from agents.reveal_search.settings import Settings, default_settings
 from agents.reveal_search.value import Network, no_network, read_network
+from yukon_env.cards import N_CARDS
+from yukon_env.engine.repeats import Repeats
+from yukon_env.engine.state import ROW
+from yukon_env.evaluation import MAX_MOVES
 from yukon_env.game import Game
 from yukon_env.solver import Verdict, solve
 from yukon_env.variants import Variant
@@ -53,6 +57,7 @@ class RevealSearchAgent(PlanningAgent):
         if network is None:
             self.settings = replace(self.settings, weight=0.0)
         self._effort = self.settings.record()
+        self._greedy = GreedyAgent(self.variant)
         self._lore = lore_of(self.variant, network or no_network())
         self._room = new_room()
         self._candidates = new_candidates()
@@ -69,11 +74,28 @@ class RevealSearchAgent(PlanningAgent):
         return plans or [Plan((int(action_mask.argmax()),), {"estimate": 0.0})]
 
     def _solve(self, view: Game, action_mask: np.ndarray) -> list[Plan]:
-        """The solver's win; there is no hidden card but one, and so no doubt which it is."""
-        result = solve(World(self.variant, view.record), max_states=SOLVE_STATES)
-        if result.verdict == Verdict.WINNABLE and action_mask[result.moves[0]]:
-            return [Plan(result.moves, {"estimate": 1.0})]
-        return []
+        """A win; there is no hidden card but one, and so no doubt which it is."""
+        actions = self._finish(view.record, action_mask)
+        if not actions:
+            result = solve(World(self.variant, view.record), max_states=SOLVE_STATES)
+            if result.verdict == Verdict.WINNABLE and action_mask[result.moves[0]]:
+                actions = result.moves
+        return [Plan(actions, {"estimate": 1.0})] if actions else []
+
+    def _finish(self, game: np.ndarray, mask: np.ndarray) -> tuple[int, ...]:
+        """The greedy player's win, or nothing: the solver's may take hundreds of moves."""
+        repeats = Repeats(1)
+        actions: list[int] = []
+        repeats.forbid(game, self._rules, mask_of(game)[np.newaxis])
+        while mask.any() and len(actions) < MAX_MOVES:
+            seen = observe(game).reshape(1, N_CARDS, ROW)
+            actions.append(int(self._greedy.act(seen, mask[np.newaxis])[0]))
+            game = play(game, self._rules, actions[-1])
+            if game["up"].sum() == N_CARDS:
+                return tuple(actions)
+            mask = mask_of(game)
+            repeats.forbid(game, self._rules, mask[np.newaxis])
+        return ()
 
     def _search(self, view: Game, action_mask: np.ndarray) -> list[Plan]:
         room = self._room

@@ -11,7 +11,7 @@ from helpers import KEYS, ONE_MOVE_LEFT, SPADES_LEFT, played
 import agents
 from agents.errors import AgentError
 from agents.greedy import WEIGHTS, GreedyAgent
-from agents.planning import Plan, count_unknown
+from agents.planning import Plan, World, count_unknown
 from agents.reveal_search import agent as module
 from agents.reveal_search.agent import RevealSearchAgent
 from agents.reveal_search.room import MAX_STATES
@@ -19,6 +19,7 @@ from agents.reveal_search.settings import Settings, default_settings
 from agents.reveal_search.value import SHAPES, Network, read_network, write_network
 from yukon_env import VARIANTS, Game
 from yukon_env.evaluation import evaluate
+from yukon_env.solver import solve
 
 SMALL = Settings(solved=2, states=100, options=3, worlds=2, finalists=2, more=2)
 # Asks the solver, who sees every card, what it thinks of each world.
@@ -273,6 +274,20 @@ def test_without_a_learned_value_only_the_worlds_count(
             assert plan.numbers.keys() == {"estimate", "won", "worlds"}
             won = plan.numbers["won"]
             assert math.isnan(won) or plan.numbers["estimate"] == pytest.approx(won)
+
+
+def test_a_certain_win_is_not_played_by_the_longest_way() -> None:
+    """Where cards may be built up and down the solver's wins take hundreds of moves."""
+    agent, longest = RevealSearchAgent("roslin", SMALL), 0
+    for game in late_games("roslin", 4):
+        view = game.as_seen()
+        longest = max(longest, len(solve(World(game.variant, view.record)).moves))
+        (plan,) = agent.plans(view, game.action_mask(), choosing=True)
+        assert len(plan.actions) < 100
+        for action in plan.actions:
+            game.play(action)
+        assert game.won
+    assert longest > 150
 
 
 def test_the_best_ranked_move_is_the_one_played() -> None:
