@@ -91,9 +91,15 @@ class Crew:
 
     def _finish(self, status: int) -> bool:
         """Waits for blocks that other threads hold; returns whether the work was done at all."""
-        while status == UNFINISHED:
-            time.sleep(NAP)
-            status = wait(*self._arguments[:2])
+        try:
+            while status == UNFINISHED:
+                time.sleep(NAP)
+                status = wait(*self._arguments[:2])
+        except BaseException:
+            # After this the arrays may be freed, so that nobody may write to them.
+            while wait(*self._arguments[:2]) == UNFINISHED:
+                pass
+            raise
         return status == DONE
 
 
