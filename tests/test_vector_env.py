@@ -20,6 +20,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from helpers import COMPILED, ENV_IDS, KEYS, SPADES_LEFT, assert_same, assert_uniform
 
 from yukon_env import Game, YukonEnv, YukonError, YukonVectorEnv
+from yukon_env.engine import crew
 from yukon_env.engine.crew import THREAD_NAME
 from yukon_env.errors import MoveError
 from yukon_env.variants import VARIANTS
@@ -305,9 +306,28 @@ def test_threads_sleep_when_there_is_no_work_and_wake_for_more() -> None:
         each.reset(seed=1)
     for _ in range(3):
         assert_same(rollout(envs, 20), rollout(twin, 20))
-        crew = envs._threads()
-        wait_until(lambda: len(crew._asleep) == 2)  # noqa: B023
-    wait_until(lambda: rollout(envs, 200) and len(crew._asleep) < 2)
+        asleep = envs._threads()._asleep
+        wait_until(lambda: len(asleep) == 2)  # noqa: B023
+    wait_until(lambda: rollout(envs, 200) and len(asleep) < 2)
+    envs.close()
+
+
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+def test_an_interrupt_waits_for_blocks_that_are_being_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupt(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    envs = YukonVectorEnv(200, num_threads=2)
+    envs.reset(seed=1)
+    rollout(envs, 2)
+    answers = [crew.UNFINISHED, crew.UNFINISHED, crew.DONE]
+    monkeypatch.setattr(crew.time, "sleep", interrupt)
+    monkeypatch.setattr(crew, "wait", lambda *arguments: answers.pop(0))
+    with pytest.raises(KeyboardInterrupt):
+        envs._threads()._finish(crew.UNFINISHED)
+    assert not answers
     envs.close()
 
 
