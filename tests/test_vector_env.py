@@ -261,7 +261,7 @@ def rollout(envs: YukonVectorEnv, steps: int) -> list:
 
 
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
-@pytest.mark.parametrize(("n", "threads"), [(1000, 2), (300, 3), (7, 3), (1, 2), (2, 5)])
+@pytest.mark.parametrize(("n", "threads"), [(1000, 2), (800, 3), (384, 3), (200, 5), (7, 3)])
 def test_threads_change_nothing(mode: str, n: int, threads: int) -> None:
     results = []
     for num_threads in (1, threads):
@@ -288,7 +288,7 @@ def wait_until(condition: Callable[[], Any]) -> None:
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
 @pytest.mark.parametrize("ending", ["close", "forget"])
 def test_threads_end_with_their_environment(ending: str) -> None:
-    envs = YukonVectorEnv(200, num_threads=3)
+    envs = YukonVectorEnv(300, num_threads=3)
     envs.reset(seed=1)
     rollout(envs, 2)
     assert len(helpers()) == 2
@@ -313,22 +313,51 @@ def test_threads_sleep_when_there_is_no_work_and_wake_for_more() -> None:
 
 
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+@pytest.mark.parametrize("moment", ["lead_step", "wait"])
 def test_an_interrupt_waits_for_blocks_that_are_being_written(
-    monkeypatch: pytest.MonkeyPatch,
+    moment: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupt(seconds: float) -> None:
+    waits = []
+
+    def interrupt(*arguments: Any) -> int:
         raise KeyboardInterrupt
+
+    def wait(shared: np.ndarray, patience: int) -> int:
+        waits.append(patience)
+        return crew.DONE if patience == crew.ALL else interrupt()
 
     envs = YukonVectorEnv(200, num_threads=2)
     envs.reset(seed=1)
     rollout(envs, 2)
-    answers = [crew.UNFINISHED, crew.UNFINISHED, crew.DONE]
-    monkeypatch.setattr(crew.time, "sleep", interrupt)
-    monkeypatch.setattr(crew, "wait", lambda *arguments: answers.pop(0))
+    monkeypatch.setattr(crew, "lead_step", lambda *arguments: crew.UNFINISHED)
+    monkeypatch.setattr(crew, "wait", wait)
+    if moment == "lead_step":
+        monkeypatch.setattr(crew, "lead_step", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        envs._threads()._finish(crew.UNFINISHED)
-    assert not answers
+        envs.step(envs.sample_legal_actions())
+    assert waits[-1] == crew.ALL
+    monkeypatch.undo()
     envs.close()
+
+
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+def test_a_thread_does_all_the_work_where_no_other_comes_to_it() -> None:
+    envs, twin = YukonVectorEnv(300, num_threads=2), YukonVectorEnv(300)
+    for each in (envs, twin):
+        each.reset(seed=1)
+    actions = envs.sample_legal_actions()
+    envs.step(actions)
+    threads = envs._threads()
+    envs.close()
+    wait_until(lambda: not helpers())
+    shared = threads._shared
+    # The same work once more: none of its blocks is taken, and none is done.
+    shared[: 3 * crew.LINE : crew.LINE] = 0
+    assert crew.follow(1, shared)
+    twin.step(actions)
+    twin.step(actions)
+    assert (envs.records == twin.records).all()
+    assert (envs._masks == twin.action_masks()).all()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
@@ -359,6 +388,19 @@ def test_no_game_is_touched_where_one_action_is_none(threads: int) -> None:
     with pytest.raises(MoveError, match="a number from 0 to 416, not 417"):
         envs.step(actions)
     assert (envs.records == before).all()
+    envs.close()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_action_of_a_game_that_is_dealt_anew_may_be_any_number(threads: int) -> None:
+    envs, twin = (
+        YukonVectorEnv(200, max_episode_steps=1, num_threads=count) for count in (threads, 1)
+    )
+    for each in (envs, twin):
+        each.reset(seed=1)
+        rollout(each, 1)
+    actions = twin.sample_legal_actions()
+    assert_same(envs.step(np.full(200, 417)), twin.step(actions))
     envs.close()
 
 
@@ -470,6 +512,17 @@ def test_sampling_is_uniform() -> None:
         actions = envs.sample_legal_actions()
         assert set(actions) == {int(move) for move in legal}
         assert_uniform(np.bincount(actions)[sorted(legal)])
+
+
+def test_draws_tell_nothing_of_each_other() -> None:
+    envs = YukonVectorEnv(20_000)
+    envs.reset(seed=0, options={"deal": 1})
+    first, second = (
+        np.unique(envs.sample_legal_actions(), return_inverse=True)[1] for _ in range(2)
+    )
+    n = first.max() + 1
+    assert_uniform(np.bincount(first * n + second, minlength=n * n))
+    assert_uniform(np.bincount(first[:-1] * n + first[1:], minlength=n * n))
 
 
 def test_sampling_where_games_are_over() -> None:

@@ -33,6 +33,9 @@ from yukon_env.game import ONE_GAME, Game
 from yukon_env.rendering.ansi import draw_game
 from yukon_env.variants import Variant, get_variant
 
+# As a dtype, which NumPy would otherwise look up in each call.
+INT8 = np.dtype(np.int8)
+
 
 class YukonEnv(gym.Env[np.ndarray, np.int64]):
     """A patience of the Yukon family.
@@ -172,8 +175,8 @@ class YukonEnv(gym.Env[np.ndarray, np.int64]):
         if not self._seeded:
             raise gym.error.ResetNeeded("call reset() before the first step()")
         self._actions[0] = self._check_action(action)
-        observations = np.empty((1, N_CARDS * ROW), np.int8)
-        masks = np.empty((1, N_ACTIONS), np.int8)
+        observations = np.empty((1, N_CARDS * ROW), INT8)
+        masks = np.empty((1, N_ACTIONS), INT8)
         step_games(
             self._games,
             self._episodes,
@@ -202,8 +205,8 @@ class YukonEnv(gym.Env[np.ndarray, np.int64]):
         return number
 
     def _observe(self) -> tuple[np.ndarray, np.ndarray]:
-        observations = np.empty((1, N_CARDS * ROW), np.int8)
-        masks = np.empty((1, N_ACTIONS), np.int8)
+        observations = np.empty((1, N_CARDS * ROW), INT8)
+        masks = np.empty((1, N_ACTIONS), INT8)
         observe_games(self._games, self._settings.record, observations, masks, ONE_GAME)
         return observations.reshape(N_CARDS, ROW), masks[0]
 

@@ -68,7 +68,8 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         copy: Return arrays that the caller may keep. Without it, the next call overwrites them,
             and all but masks (and observations of perfect information) are read-only views of
             the records.
-        num_threads: Cores to step games on; the results are the same.
+        num_threads: Cores to step games on; the results are the same. The other threads keep
+            their core busy for about a millisecond after a step, to be there for the next one.
         render_mode: `ansi`, or None.
 
     Raises:
@@ -102,7 +103,7 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self.autoreset_mode = _read_autoreset_mode(autoreset_mode)
         self.metadata = {**YukonEnv.metadata, "autoreset_mode": self.autoreset_mode}
         self.copy = copy
-        # Without compiled code threads would only wait for each other.
+        # The threads work in compiled code only.
         self.num_threads = 1 if config.DISABLE_JIT else num_threads  # type: ignore[attr-defined]
         self.render_mode = render_mode
         self.single_observation_space = observation_space()
@@ -194,7 +195,8 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             self._new_buffers()
         if not self._run_step(actions):
             self._check_numbers(actions)
-            self._run_step(np.where(_are_actions(actions), actions, 0))
+            # Games that are dealt anew ignore theirs.
+            self._run_step(np.where(_which_are_actions(actions), actions, 0))
         self._read_results()
         rewards, terminated, truncated = self._results[:3]
         infos = {}
@@ -215,9 +217,8 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         The draws are fixed by the seed of `reset`.
         """
         actions = np.empty(self.num_envs, np.int64)
-        self._sampler[0] += np.uint64(1)
         if self.num_threads == 1:
-            sample_actions(self._games, self._sampler, actions, 0, self.num_envs)
+            sample_actions(self._games, self._sampler, actions)
         else:
             self._threads().sample(self._sampler, actions)
         return actions
@@ -343,7 +344,7 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         """Checks that all are numbers of actions, but for games that will be dealt anew."""
         if self.autoreset_mode == AutoresetMode.NEXT_STEP:
             actions = actions[~self._over()]
-        for action in actions[~_are_actions(actions)]:
+        for action in actions[~_which_are_actions(actions)]:
             raise MoveError(f"an action is a number from 0 to {N_ACTIONS - 1}, not {action}")
 
     def _over(self) -> np.ndarray:
@@ -455,7 +456,7 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         }
 
 
-def _are_actions(actions: np.ndarray) -> np.ndarray:
+def _which_are_actions(actions: np.ndarray) -> np.ndarray:
     return (actions >= 0) & (actions < N_ACTIONS)
 
 

@@ -20,7 +20,7 @@ EPISODE = np.dtype(
         np.dtype(
             [
                 # The random stream that deals are drawn from (see `deals.next_word`).
-                ("stream", np.uint64, (1,)),
+                ("stream", np.uint64),
                 # The deal being played; BY_HAND for a deck or board that somebody gave.
                 ("deal", np.int64),
                 ("steps", np.int64),
@@ -123,10 +123,11 @@ def are_actions(actions):
 def step_part(
     games, episodes, rules, settings, pool, actions, observations, masks, start, stop
 ):  # fmt: skip
-    """Does what `step_games` does, for the games from `start` to `stop`, without asking.
+    """Does what `step_games` does, for the games from `start` to `stop`, actions unchecked.
 
     Returns:
-        Nothing of use: it keeps the compiler from leaving out the reads of `_fetch`.
+        Nothing of use: as long as this is a function of its own in the compiled code, it keeps
+        the compiler from leaving out the reads of `_fetch`.
     """
     deck = np.empty(N_CARDS, np.uint8)
     scratch = np.empty(1, np.uint64)
@@ -195,17 +196,22 @@ def observe_games(games, settings, observations, masks, which):
 
 
 @kernel
-def sample_actions(games, number, actions, start, stop):
-    """Draws actions, uniformly over the masks, for the games from `start` to `stop`.
+def sample_actions(games, sampler, actions):
+    """Draws an action for each game, uniformly over its mask.
 
     Args:
         games: GAME, shape (n,).
-        number: uint64, shape (1,): fixes the draws.
+        sampler: uint64, shape (1,): fixes the draws, and moves on.
         actions: int64, shape (n,): written.
-        start: First game.
-        stop: The one after the last.
     """
-    word = mix(number[0])
+    sampler[0] += np.uint64(1)
+    sample_part(games, sampler[0], actions, 0, len(games))
+
+
+@njit
+def sample_part(games, number, actions, start, stop):
+    """Draws actions, fixed by a number (uint64), for the games from `start` to `stop`."""
+    word = mix(number)
     for index in range(start, stop):
         bits = mix(word + np.uint64(index) * WORD_STEP) >> np.uint64(32)
         n_legal = int(games[index].n_legal)
@@ -219,7 +225,9 @@ def sample_actions(games, number, actions, start, stop):
 
 @njit
 def _draw_game(game, episode, rules, settings, pool, deck, scratch):
-    episode.deal = draw_deal(episode.stream, settings.first_deal, settings.n_deals, pool)
+    scratch[0] = episode.stream
+    episode.deal = draw_deal(scratch, settings.first_deal, settings.n_deals, pool)
+    episode.stream = scratch[0]
     fill_deck(episode.deal, deck, scratch)
     deal(game, rules, deck)
     start_episode(episode)
