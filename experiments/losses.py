@@ -19,15 +19,14 @@ from tqdm import tqdm
 
 import agents
 from agents.errors import AgentError
-from agents.planning import Plan, PlanningAgent, World, count_unknown, mask_of, play
+from agents.planning import Plan, PlanningAgent, World, count_unknown, play
 from experiments.difficulty.measures import UNDECIDED, moves_until_lost
 from experiments.evaluate import parse_deals, parse_seed, positive
 from experiments.results import markdown
 from experiments.runs import fail
-from yukon_env.engine.repeats import Repeats
 from yukon_env.engine.state import compile_rules
 from yukon_env.errors import YukonError
-from yukon_env.evaluation import MAX_MOVES
+from yukon_env.evaluation import evaluate
 from yukon_env.game import Game
 from yukon_env.solver import Verdict, solve
 from yukon_env.solver.api import solve_deal
@@ -146,17 +145,16 @@ def find_losses(
 
 
 def play_deal(player: PlanningAgent, deal: int) -> tuple[list[Step], bool]:
-    """Plays a deal by the protocol of `yukon_env.evaluation`; returns the moves, and if it won."""
-    game, repeats, steps = Game(player.variant, deal=deal), Repeats(1), []
-    for _ in range(MAX_MOVES):
-        mask = mask_of(game.record)
-        stuck = repeats.forbid(game.record, game.rules, mask[np.newaxis])[0]
-        if stuck or game.won or game.dead_end:
-            break
-        action = int(player.act(game.observation()[np.newaxis], mask[np.newaxis])[0])
-        steps.append(Step(game.record.copy(), mask, action))
-        game.play(action)
-    return steps, game.won
+    """Plays a deal by the protocol of the evaluation; returns the moves, and whether it won."""
+    game, steps = Game(player.variant, deal=deal), []
+
+    def act(observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        actions = player.act(observations, masks)
+        steps.append(Step(game.record.copy(), masks[0], int(actions[0])))
+        game.play(int(actions[0]))
+        return actions
+
+    return steps, bool(evaluate(act, player.variant, [deal]).won[0])
 
 
 def explain_loss(
@@ -178,9 +176,18 @@ def _explain_plan(judge: PlanningAgent, step: Step, max_states: int) -> Cause:
     view = Game.of_record(judge.variant, step.record).as_seen()
     plans = judge.plans(view, step.mask, choosing=False)
     kept = [keeps_the_win(judge.variant, step.record, plan, max_states) for plan in plans]
-    if Verdict.WINNABLE not in kept:
-        return Cause.NO_PLAN
-    return Cause.MISSED if kept[0] == Verdict.WINNABLE else Cause.LUCK
+    return cause_of(kept)
+
+
+def cause_of(kept: Sequence[Verdict]) -> Cause:
+    """Says why the win was lost, of verdicts on the game after each plan, the best plan first."""
+    if kept[0] == Verdict.WINNABLE:
+        return Cause.MISSED
+    if kept[0] == Verdict.UNKNOWN:
+        return Cause.UNDECIDED
+    if Verdict.WINNABLE in kept:
+        return Cause.LUCK
+    return Cause.UNDECIDED if Verdict.UNKNOWN in kept else Cause.NO_PLAN
 
 
 def keeps_the_win(variant: Variant, record: np.ndarray, plan: Plan, max_states: int) -> Verdict:

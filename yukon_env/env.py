@@ -124,6 +124,10 @@ class YukonEnv(gym.Env[np.ndarray, np.int64]):
         self._episodes = np.zeros(1, EPISODE)
         self._actions = np.zeros(1, np.int64)
         self._seeded = False
+        # What the kernels of `engine.batch` begin their arguments with.
+        self._arrays = (
+            self._games, self._episodes, self._rules, self._settings.record, self._settings.pool,
+        )  # fmt: skip
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
@@ -148,14 +152,7 @@ class YukonEnv(gym.Env[np.ndarray, np.int64]):
             self._episodes["stream"] = stream
             self._seeded = True
         if start is None:
-            draw_games(
-                self._games,
-                self._episodes,
-                self._rules,
-                self._settings.record,
-                self._settings.pool,
-                ONE_GAME,
-            )
+            draw_games(*self._arrays, ONE_GAME)
         else:
             start_from(start, self._games, self._episodes, ONE_GAME)
         observation, mask = self._observe()
@@ -177,16 +174,7 @@ class YukonEnv(gym.Env[np.ndarray, np.int64]):
         self._actions[0] = self._check_action(action)
         observations = np.empty((1, N_CARDS * ROW), INT8)
         masks = np.empty((1, N_ACTIONS), INT8)
-        step_games(
-            self._games,
-            self._episodes,
-            self._rules,
-            self._settings.record,
-            self._settings.pool,
-            self._actions,
-            observations,
-            masks,
-        )
+        step_games(*self._arrays, self._actions, observations, masks)
         info, reward, terminated = self._judge(masks[0])
         return observations.reshape(N_CARDS, ROW), reward, terminated, False, info
 

@@ -122,6 +122,10 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self._rules = compile_rules(self.variant)
         self._games = new_games(num_envs)
         self._episodes = np.zeros(num_envs, EPISODE)
+        # What the kernels of `engine.batch` begin their arguments with.
+        self._arrays = (
+            self._games, self._episodes, self._rules, self._settings.record, self._settings.pool,
+        )  # fmt: skip
         # Without copies, what a player sees is shown where the engine keeps it.
         self._shows_records = not copy and not perfect_information
         self._all = np.ones(num_envs, np.bool_)
@@ -368,38 +372,15 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         """Steps all games; or none, if an action is no number of one, and says so."""
         if self.num_threads > 1:
             return self._threads().step(actions, self._observations, self._masks)
-        return step_games(
-            self._games,
-            self._episodes,
-            self._rules,
-            self._settings.record,
-            self._settings.pool,
-            actions,
-            self._observations,
-            self._masks,
-        )
+        return step_games(*self._arrays, actions, self._observations, self._masks)
 
     def _threads(self) -> Crew:
         if self._crew is None or self._crew.pid != os.getpid():
-            self._crew = Crew(
-                self.num_threads,
-                self._games,
-                self._episodes,
-                self._rules,
-                self._settings.record,
-                self._settings.pool,
-            )
+            self._crew = Crew(self.num_threads, *self._arrays)
         return self._crew
 
     def _draw(self, which: np.ndarray) -> None:
-        draw_games(
-            self._games,
-            self._episodes,
-            self._rules,
-            self._settings.record,
-            self._settings.pool,
-            which,
-        )
+        draw_games(*self._arrays, which)
 
     def _observe(self, which: np.ndarray) -> None:
         observe_games(self._games, self._settings.record, self._observations, self._masks, which)
