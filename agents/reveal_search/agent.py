@@ -65,37 +65,45 @@ class RevealSearchAgent(PlanningAgent):
     def plans(self, view: Game, action_mask: np.ndarray, choosing: bool) -> list[Plan]:
         """Returns the plans that are thought of, the best first.
 
-        Their numbers are the estimate, the share of sampled worlds won, how many of these were
-        tried, and the learned value.
+        Their numbers are the estimate, and where worlds were sampled, the share of them won, how
+        many were tried, and the learned value.
         """
-        certain = count_unknown(view.record) <= 1
-        plans = self._solve(view, action_mask) if certain else self._search(view, action_mask)
-        # No way to a reveal was found, and with `options` there is none: any move will do.
-        return plans or [Plan((int(action_mask.argmax()),), {"estimate": 0.0})]
+        if count_unknown(view.record) <= 1:
+            return [self._finish(view, action_mask)]
+        # Where no way to a reveal was found (with `options` there is none), one move at a time.
+        return self._search(view, action_mask) or [
+            Plan((self._greedy_move(view.record, action_mask),), {"estimate": 0.0})
+        ]
 
-    def _solve(self, view: Game, action_mask: np.ndarray) -> list[Plan]:
-        """A win; there is no hidden card but one, and so no doubt which it is."""
-        actions = self._finish(view.record, action_mask)
-        if not actions:
+    def _finish(self, view: Game, action_mask: np.ndarray) -> Plan:
+        """The rest of the game; there is no hidden card but one, and so no doubt which it is.
+
+        The greedy player's win, since the solver's may take hundreds of moves; else the solver's;
+        and if nobody is known to win, what the greedy player would do.
+        """
+        actions, won = self._play_greedily(view, action_mask)
+        if not won:
             result = solve(World(self.variant, view.record), max_states=SOLVE_STATES)
             if result.verdict == Verdict.WINNABLE and action_mask[result.moves[0]]:
-                actions = result.moves
-        return [Plan(actions, {"estimate": 1.0})] if actions else []
+                actions, won = result.moves, True
+        return Plan(actions, {"estimate": float(won)})
 
-    def _finish(self, game: np.ndarray, mask: np.ndarray) -> tuple[int, ...]:
-        """The greedy player's win, or nothing: the solver's may take hundreds of moves."""
-        repeats = Repeats(1)
+    def _play_greedily(self, view: Game, mask: np.ndarray) -> tuple[tuple[int, ...], bool]:
+        """What the greedy player does to the end, entering no position twice; whether he wins."""
+        game, repeats = view.record, Repeats(1)
         actions: list[int] = []
+        # Notes where the moves begin; what the first may be is for the given mask to say.
         repeats.forbid(game, self._rules, mask_of(game)[np.newaxis])
         while mask.any() and len(actions) < MAX_MOVES:
-            seen = observe(game).reshape(1, N_CARDS, ROW)
-            actions.append(int(self._greedy.act(seen, mask[np.newaxis])[0]))
+            actions.append(self._greedy_move(game, mask))
             game = play(game, self._rules, actions[-1])
-            if game["up"].sum() == N_CARDS:
-                return tuple(actions)
             mask = mask_of(game)
             repeats.forbid(game, self._rules, mask[np.newaxis])
-        return ()
+        return tuple(actions), Game.of_record(self.variant, game).won
+
+    def _greedy_move(self, game: np.ndarray, mask: np.ndarray) -> int:
+        seen = observe(game).reshape(1, N_CARDS, ROW)
+        return int(self._greedy.act(seen, mask[np.newaxis])[0])
 
     def _search(self, view: Game, action_mask: np.ndarray) -> list[Plan]:
         room = self._room
@@ -111,7 +119,7 @@ class RevealSearchAgent(PlanningAgent):
         n_worlds = int(found.worlds[index])
         numbers = {
             "estimate": float(estimate(found, index, self.settings.weight)),
-            "won": float(found.wins[index]) / n_worlds if n_worlds else math.nan,
+            "won": int(found.wins[index]) / n_worlds if n_worlds else math.nan,
             "worlds": n_worlds,
         }
         if self.settings.weight:

@@ -44,8 +44,7 @@ class Candidates(NamedTuple):
         lengths: int64, shape (MAX_CANDIDATES,): how many there are.
         keys: uint64, shape (MAX_CANDIDATES,): what tells plans apart.
         values: float64, shape (MAX_CANDIDATES,): the learned value after the reveal.
-        wins: float64, shape (MAX_CANDIDATES,): worlds won after it; one that only the solver wins
-            may count for less than one.
+        wins: int64, shape (MAX_CANDIDATES,): worlds won after it.
         worlds: int64, shape (MAX_CANDIDATES,): worlds tried.
     """
 
@@ -66,7 +65,7 @@ def new_candidates() -> Candidates:
         lengths=np.zeros(MAX_CANDIDATES, np.int64),
         keys=np.zeros(MAX_CANDIDATES, np.uint64),
         values=np.zeros(MAX_CANDIDATES, np.float64),
-        wins=np.zeros(MAX_CANDIDATES, np.float64),
+        wins=np.zeros(MAX_CANDIDATES, np.int64),
         worlds=np.zeros(MAX_CANDIDATES, np.int64),
     )
 
@@ -119,10 +118,8 @@ def propose(room, lore, candidates, unknown, base, effort):
         effort: A record of dtype EFFORT.
     """
     n = _propose_greedy(room, lore, candidates, 0, unknown)
-    n_won = 0
-    for world in range(SOLVED_WORLDS, SOLVED_WORLDS + effort.solved * max(effort.tries, 1)):
-        if n_won < effort.solved and win_world(room, lore, base, world, effort):
-            n_won += 1
+    for world in range(SOLVED_WORLDS, SOLVED_WORLDS + effort.solved):
+        if win_world(room, lore, base, world, effort):
             n = _propose_solved(room, lore, candidates, n, unknown)
     if effort.options > 0:
         n = _propose_valued(room, lore, candidates, n, unknown, base, effort.options)
@@ -180,24 +177,17 @@ def win_world(room, lore, base, world, effort):
     """Whether the solver finds a win from `room.games[SEEN]` in one world."""
     room.games[AHEAD] = room.games[SEEN]
     deal_world(room, AHEAD, base, world)
-    word = mix(room.stream[0])
-    if effort.orders > 0:
-        word = mix(base + np.uint64(world % effort.orders))
-    return win_ahead(room, lore, word, effort.states)
-
-
-@njit
-def win_ahead(room, lore, word, max_states):
-    """Whether the solver finds a win from `room.games[AHEAD]`; the word decides its order."""
     solver = room.solver
     load(solver.position[0], room.games[AHEAD], lore.solver[0])
     this = solver.search[0]
     this.n_rows = len(solver.table)
-    this.max_stored = max_states
+    this.max_stored = effort.states
     this.n_states = 0
     this.oracle_budget = 0
     this.noise = _NOISE
-    this.random = word
+    this.random = mix(room.stream[0])
+    if effort.orders > 0:
+        this.random = mix(base + np.uint64(world % effort.orders))
     search.start(
         this, solver.position[0], lore.solver[0],
         solver.frames, solver.moves, solver.scratch, solver.table,
@@ -205,7 +195,7 @@ def win_ahead(room, lore, word, max_states):
     search.advance(
         this, solver.position[0], lore.solver[0],
         solver.frames, solver.moves, solver.scratch, solver.table,
-        solver.abstract_games[0], solver.abstract_frames, solver.abstract_table, 2 * max_states,
+        solver.abstract_games[0], solver.abstract_frames, solver.abstract_table, 2 * effort.states,
     )  # fmt: skip
     return this.status == search.WON
 

@@ -1,9 +1,5 @@
 """How plans are judged: the greedy player plays them out, in the same worlds for all plans.
 
-Where most worlds are lost whatever is played, the solver is asked first, and only those that it
-wins are played out: the others tell nothing of a plan. Of what the greedy player loses after a
-plan, the solver may have a second opinion, but it is too hopeful, since it sees every card.
-
 The estimate of a plan is its share of worlds won, drawn towards the learned value as if that were
 so many worlds more. All plans are tried in some worlds, and the best few then in more.
 """
@@ -12,16 +8,7 @@ import numpy as np
 from numba import njit
 
 from agents.greedy import play_to_the_end
-from agents.reveal_search.candidates import (
-    AHEAD,
-    PLAYED,
-    deal_world,
-    pick_best,
-    play_in,
-    win_ahead,
-    win_world,
-)
-from yukon_env.deals import mix
+from agents.reveal_search.candidates import PLAYED, deal_world, pick_best, play_in
 from yukon_env.engine.moves import is_won
 
 
@@ -42,11 +29,11 @@ def judge(room, lore, candidates, n, base, effort):
         room.order[index] = index
     if n < 2:
         return
-    next_world = _try(room, lore, candidates, n, base, 0, effort.worlds, effort)
+    _try(room, lore, candidates, n, base, 0, effort.worlds)
     _sort(room, candidates, n, effort.weight)
     n_finalists = min(n, effort.finalists)
     if n_finalists > 1 and effort.more > 0:
-        _try(room, lore, candidates, n_finalists, base, next_world, effort.more, effort)
+        _try(room, lore, candidates, n_finalists, base, effort.worlds, effort.more)
         _sort(room, candidates, n_finalists, effort.weight)
 
 
@@ -60,38 +47,13 @@ def estimate(candidates, index, weight):
 
 
 @njit
-def _try(room, lore, candidates, n, base, first, n_worlds, effort):
-    """Tries the first `n` plans of the order in so many worlds from `first` on.
-
-    Returns:
-        The next world. Those passed over count as tried and lost.
-    """
-    world, n_left = first, n_worlds
-    while n_left > 0 and world < first + n_worlds * max(effort.tries, 1):
-        if effort.tries == 0 or win_world(room, lore, base, world, effort):
-            n_left -= 1
-            for place in range(n):
-                index = room.order[place]
-                if play_out(room, lore, candidates, index, base, world):
-                    candidates.wins[index] += 1
-                elif effort.hope > 0 and _win_after(
-                    room, lore, candidates, index, base, world, effort.states
-                ):
-                    candidates.wins[index] += effort.hope
-        world += 1
+def _try(room, lore, candidates, n, base, first, n_worlds):
+    """Plays the first `n` plans of the order out in so many worlds from `first` on."""
     for place in range(n):
-        candidates.worlds[room.order[place]] += world - first
-    return world
-
-
-@njit
-def _win_after(room, lore, candidates, index, base, world, max_states):
-    """Whether the solver wins a world after a plan."""
-    room.games[AHEAD] = candidates.games[index]
-    deal_world(room, AHEAD, base, world)
-    move = np.int64(candidates.moves[index, candidates.lengths[index] - 1])
-    play_in(room.games, AHEAD, lore, move)
-    return win_ahead(room, lore, mix(base), max_states)
+        index = room.order[place]
+        candidates.worlds[index] += n_worlds
+        for world in range(first, first + n_worlds):
+            candidates.wins[index] += play_out(room, lore, candidates, index, base, world)
 
 
 @njit

@@ -32,10 +32,8 @@ from yukon_env.solver.position import load
 from yukon_env.variants import N_COLUMNS
 
 # How the games are played, and how sure their labels are.
-EFFORT_OF_LABELS = Settings(solved=6, states=300, options=4).record()
+EFFORT_OF_LABELS = Settings(solved=6, states=300, options=4, weight=4.0).record()
 N_PLAYED_OUT = 4
-# Worlds that the value counts for, when a game chooses how to go on.
-WEIGHT = 4.0
 RANDOM_SHARE = 0.15
 MAX_TOKENS = 1500
 
@@ -133,10 +131,11 @@ def _label(room, lore, candidates, index, unknown, samples, n, stream):
 @njit
 def _go_on(room, lore, candidates, n_plans, stream):
     """Plays a plan in the game itself; returns how many moves that were."""
+    weight = EFFORT_OF_LABELS[0].weight
     best = np.int64(next_below(stream, n_plans))
     if (next_word(stream) >> np.uint64(40)) / 2.0**24 >= RANDOM_SHARE:
         for index in range(n_plans):
-            if estimate(candidates, index, WEIGHT) > estimate(candidates, best, WEIGHT):
+            if estimate(candidates, index, weight) > estimate(candidates, best, weight):
                 best = index
     for place in range(candidates.lengths[best]):
         play_in(room.games, SEEN, lore, np.int64(candidates.moves[best, place]))

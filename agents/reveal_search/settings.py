@@ -24,9 +24,6 @@ class Settings:
         finalists: Plans that are played out in more.
         more: Worlds in which these are.
         weight: Worlds that the learned value counts for.
-        tries: Worlds dealt at most for one that the solver wins, where only these are solved for
-            plans and played out; 0: no world is passed over.
-        hope: What a world counts for that only the solver wins after a plan.
     """
 
     solved: int = 8
@@ -37,8 +34,6 @@ class Settings:
     finalists: int = 4
     more: int = 16
     weight: float = 16.0
-    tries: int = 0
-    hope: float = 0.0
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -57,7 +52,6 @@ EFFORT = np.dtype((np.record, np.dtype(list(get_type_hints(Settings).items()))))
 # Where other settings than those of `yukon` are known to be better.
 _DEFAULTS = {
     "yukon-relaxed": Settings(worlds=6, more=0, orders=1),
-    "russian": Settings(solved=4, worlds=12, more=0, weight=0, tries=30, hope=0.3),
     "australian": Settings(worlds=16, more=32, orders=1, weight=4),
 }
 

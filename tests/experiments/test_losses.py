@@ -24,7 +24,7 @@ from yukon_env.solver import Verdict, solve
 from yukon_env.solver.api import solve_deal
 from yukon_env.variants import get_variant
 
-NAME = "reveal-search:russian,solved=2,states=100,worlds=2,more=0,tries=2"
+NAME = "reveal-search:russian,solved=2,states=100,worlds=2,more=0"
 DEALS = range(200)
 MAX_STATES = 100_000
 
