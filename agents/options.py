@@ -7,11 +7,14 @@ types (`int`, `float`, `str`, or one of them `| None`) and their defaults.
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from types import NoneType
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
 from agents.errors import AgentError
 
-Settings = TypeVar("Settings")
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+S = TypeVar("S", bound="DataclassInstance")
 
 _WANTED = {int: "a whole number", float: "a number", str: "a word", NoneType: "none"}
 
@@ -34,7 +37,7 @@ def split_options(text: str) -> tuple[str, dict[str, str]]:
     return argument.strip(), options
 
 
-def read_options(defaults: Settings, given: Mapping[str, Any]) -> Settings:
+def read_options(defaults: S, given: Mapping[str, Any]) -> S:
     """Makes settings of options given as text or as values; the others keep their defaults.
 
     Args:
@@ -45,12 +48,12 @@ def read_options(defaults: Settings, given: Mapping[str, Any]) -> Settings:
         AgentError: An option is unknown, or its value is of another type.
     """
     types = get_type_hints(type(defaults))
-    known = [field.name for field in fields(defaults)]  # type: ignore[arg-type]
+    known = [field.name for field in fields(defaults)]
     for name in given:
         if name not in known:
             raise AgentError(f"unknown option {name!r}; known are {', '.join(known)}")
     values = {name: _read_value(name, given[name], types[name]) for name in given}
-    return replace(defaults, **values)  # type: ignore[type-var]
+    return replace(defaults, **values)
 
 
 def _read_value(name: str, value: Any, wanted: Any) -> Any:
