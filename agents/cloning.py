@@ -98,7 +98,7 @@ def _only(actions: np.ndarray) -> np.ndarray:
 
 
 class _Recorder:
-    """An agent that plays as one does, and notes what another one decides in its place."""
+    """Plays as `player` does, and notes what `teacher` would have done there."""
 
     def __init__(self, teacher: Agent, player: Agent) -> None:
         self._teacher = teacher

@@ -25,6 +25,7 @@ from agents.cloning import (
     solver_decisions,
     teacher_decisions,
 )
+from agents.errors import AgentError
 from agents.networks import NETWORKS, Network, Rulebook
 from agents.policy import PolicyAgent
 from agents.symmetry import suit_symmetries
@@ -77,14 +78,21 @@ class CloneConfig(PolicyConfig):
         super().check()
         self.check_range(0, math.inf, "loyalty")
         self.check_range(1, math.inf, "deals", "solver_states", "epochs")
+        self._check_name("teacher", self.teacher, SOLVER, VERDICTS)
+        self._check_name("player", self.player, TEACHER, ITSELF)
         if self.player == TEACHER and self.teacher == VERDICTS:
             raise RunError(f"{VERDICTS} do not play: give a player")
         if self.player != TEACHER and self.teacher == SOLVER:
             raise RunError(f"the {SOLVER} decides in its own positions only")
-        for name in (self.teacher, self.player):
-            if name not in (SOLVER, VERDICTS, ITSELF, TEACHER):
-                for variant in self.variants:
-                    _load_agent(name, variant, self.seed)
+
+    def _check_name(self, role: str, name: str, *words: str) -> None:
+        if name in words:
+            return
+        try:
+            for variant in self.variants:
+                _load_agent(name, variant, self.seed)
+        except AgentError as error:
+            raise RunError(f"a {role} is {', '.join(words)} or an agent: {error}") from error
 
 
 def _load_agent(name: str, variant: Variant, seed: int) -> agents.Agent:
@@ -119,10 +127,10 @@ def _decide(
     if config.teacher == SOLVER:
         return solver_decisions(variant, deals, config.solver_states)
     if config.teacher == VERDICTS:
-        player = _load_player(config, variant, network)
-        return judged_decisions(player, variant, deals, config.solver_states)
+        judged = _load_player(config, variant, network)
+        return judged_decisions(judged, variant, deals, config.solver_states)
     teacher = _load_agent(config.teacher, variant, config.seed)
-    player = teacher if config.player == TEACHER else _load_player(config, variant, network)
+    player = None if config.player == TEACHER else _load_player(config, variant, network)
     return teacher_decisions(teacher, variant, deals, player)
 
 
