@@ -1,7 +1,7 @@
 """Luck and skill: `python -m experiments.difficulty.luck FOLDER ...`.
 
 For each variant, how much of what can be won random play wins, how much the agents, and how far
-the best of them is from a player who sees every card.
+the one that won most is from a player who sees every card.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,11 +27,11 @@ from yukon_env.stats import paired_bootstrap, wilson_interval
 
 _ABOUT = """\
 On test deals, by the protocol of the main README. *Winnable* is what a player who sees every card
-can win: the rest is lost by the deal alone. *Best* is the agent of the dataset that won most. *Of
+can win: the rest is lost by the deal alone. *Won most* names the agent of the dataset that did. *Of
 the winnable* is the share it won of the deals that can be won, with its 95 % Wilson interval.
-*Skill* is what the best agent wins more than random play, and *room* what is winnable but not won
-by it: knowledge of the hidden cards, and play that could be better; both in points, with 95 %
-paired bootstrap intervals. Undecided deals are counted in the way that is worst for each end."""
+*Skill* is what it wins more than random play, and *room* what is winnable but not won by it:
+knowledge of the hidden cards, and play that could be better; both in points, with 95 % paired
+bootstrap intervals. Undecided deals are counted in the way that is worst for each end."""
 
 
 _ABOUT_LOSSES = """\
@@ -60,7 +60,7 @@ def analyse(found: dict[str, Deals]) -> Report:
         raise StudyError("no agent was measured: give some with --agents")
     labels = list(dict.fromkeys(label for deals in played.values() for label in deals.agents))
     header = (
-        "variant", "deals", "winnable, %", *(f"{label}, %" for label in labels), "best",
+        "variant", "deals", "winnable, %", *(f"{label}, %" for label in labels), "won most",
         "of the winnable, %", "skill", "room",
     )  # fmt: skip
     rows = [row_of(deals, labels) for deals in played.values()]
@@ -76,25 +76,25 @@ def row_of(deals: Deals, labels: list[str]) -> tuple[str, ...]:
     verdicts = deals.verdicts
     at_most = verdicts.winnable | verdicts.undecided
     wins = {label: deals.column(f"{label}_won") for label in deals.agents}
-    best = max(wins, key=lambda label: int(wins[label].sum()))
+    leader = max(wins, key=lambda label: int(wins[label].sum()))
     shares = []
     for label in labels:
         won = wins.get(label)
         shares.append("" if won is None else f"{percent(won.mean())} {_wilson(won)}")
     skill = ""
     if "random" in wins:
-        ends = paired_bootstrap(wins[best], wins["random"])
-        skill = f"{percent(wins[best].mean() - wins['random'].mean())} {interval(ends)}"
-    low, _ = paired_bootstrap(verdicts.winnable, wins[best])
-    _, high = paired_bootstrap(at_most, wins[best])
-    room = (verdicts.winnable.mean() - wins[best].mean(), at_most.mean() - wins[best].mean())
-    of_winnable = verdicts.share_won(wins[best])
+        ends = paired_bootstrap(wins[leader], wins["random"])
+        skill = f"{percent(wins[leader].mean() - wins['random'].mean())} {interval(ends)}"
+    low, _ = paired_bootstrap(verdicts.winnable, wins[leader])
+    _, high = paired_bootstrap(at_most, wins[leader])
+    room = (verdicts.winnable.mean() - wins[leader].mean(), at_most.mean() - wins[leader].mean())
+    of_winnable = verdicts.share_won(wins[leader])
     return (
         f"`{deals.variant.key}`",
         span(deals),
         between(verdicts.winnable.mean(), at_most.mean()),
         *shares,
-        deals.agents[best],
+        deals.agents[leader],
         f"{between(*of_winnable[:2])} {interval(of_winnable[2:])}" if of_winnable else "",
         skill,
         f"{between(*room)} {interval((low, high))}",
