@@ -38,6 +38,17 @@ class ValueModule(nn.Module):
         """Returns the logits, (n,), of rows, float32 (n, N_TOKENS + N_FEATURES)."""
         return self.out(torch.relu(self.second(torch.relu(self.first(rows))))).squeeze(1)
 
+    def load(self, network: Network) -> None:
+        """Takes over the weights of a value."""
+        first = np.concatenate((network.tokens, network.features)).T
+        weights = (
+            first, network.bias, network.hidden.T, network.hidden_bias,
+            network.out[np.newaxis], network.out_bias,
+        )  # fmt: skip
+        with torch.no_grad():
+            for mine, given in zip(self.parameters(), weights, strict=True):
+                mine.copy_(torch.from_numpy(np.ascontiguousarray(given)))
+
     def export(self) -> Network:
         """Copies the weights for the planner."""
         weights = {
@@ -74,9 +85,10 @@ def fit(
     batch_size: int = 2048,
     learning_rate: float = 2e-3,
     seed: int = 0,
+    first: Network | None = None,
     note: Callable[[str, int, float], None] = lambda name, n_seen, loss: None,
 ) -> Network:
-    """Fits the value from random weights, and returns it as it was after its best epoch.
+    """Fits the value, and returns it as it was after its best epoch.
 
     Args:
         samples: What it learns from.
@@ -85,12 +97,15 @@ def fit(
         batch_size: Samples in a gradient step.
         learning_rate: At its height; it rises from near 0, and falls back (one cycle).
         seed: For the weights and the order of the samples.
+        first: The value to start from; None for random weights.
         note: Told, after each step, TRAINING, how many samples were seen and the loss; after each
             epoch HELD_OUT and the same.
     """
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     module = ValueModule()
+    if first is not None:
+        module.load(first)
     optimizer = torch.optim.Adam(module.parameters(), lr=learning_rate)
     n = len(samples.labels)
     schedule = torch.optim.lr_scheduler.OneCycleLR(

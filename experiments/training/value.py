@@ -1,8 +1,10 @@
 """The learned value of the reveal-search planner.
 
-In each round the planner's plans on train deals are labelled: how often the greedy player wins on
-from where they lead. The games of the first round are led by play alone, those of a later one by
-the value of the round before, too; and the value is fitted to the samples of all rounds so far.
+In each round positions of train deals are labelled, and the value is fitted to the samples of all
+rounds so far. With *rollouts* the label of a planner's plan is how often the greedy player wins on
+from where it leads. With *outcomes* the planner plays, and labels what it comes to with how the
+game ended (policy iteration). The value of the round before helps the planner; in the first round
+that is the value of the stage before, or none.
 
 The samples of a round are kept in chunks, each from deals of its own. Samples of one game are
 alike, so a whole chunk of each round is held out.
@@ -18,10 +20,12 @@ import torch
 from stable_baselines3.common.logger import configure
 from tqdm import tqdm
 
-from agents.reveal_search.agent import network_file
+from agents.reveal_search.agent import RevealSearchAgent, network_file
 from agents.reveal_search.candidates import new_candidates
 from agents.reveal_search.labels import Samples, label_plans, new_samples
+from agents.reveal_search.outcomes import label_outcomes
 from agents.reveal_search.room import lore_of, new_room
+from agents.reveal_search.settings import Settings
 from agents.reveal_search.training import HELD_OUT, constant_loss, fit, join_samples
 from agents.reveal_search.value import Network, no_network, read_network, write_network
 from experiments.runs import ROOT, RunError, write_json, write_whole
@@ -29,17 +33,24 @@ from experiments.training.config import Config, option
 from experiments.training.progress import new_bar
 from yukon_env.cards import N_CARDS
 from yukon_env.deals import SPLITS
-from yukon_env.variants import Variant
 
 VALUE_FILE = "value.npz"
 # Chunks of a round; the last is held out.
 CHUNKS = 20
+ROLLOUTS, OUTCOMES = "rollouts", "outcomes"
+# How the planner plays for outcomes: fast, since they say little each.
+PLAYED = Settings(solved=4, worlds=4, more=0)
 
 
 @dataclass(frozen=True)
 class ValueConfig(Config):
     """All that fixes a run that learns a value."""
 
+    labels: str = option(
+        ROLLOUTS,
+        f"{ROLLOUTS}: whether the greedy player wins on from the planner's plans; {OUTCOMES}: "
+        "whether the planner wins its games",
+    )
     samples: int = option(250_000, "labelled positions in each round, a few of them held out")
     rounds: int = option(2, "times that positions are labelled, and the value fitted")
     epochs: int = option(3, "passes over the samples")
@@ -49,6 +60,8 @@ class ValueConfig(Config):
         super().check()
         if len(self.variants) > 1:
             raise RunError(f"{self.variant}: a value is of one variant")
+        if self.labels not in (ROLLOUTS, OUTCOMES):
+            raise RunError(f"labels are {ROLLOUTS} or {OUTCOMES}, not {self.labels!r}")
         self.check_range(50 * CHUNKS, math.inf, "samples")
         self.check_range(1, math.inf, "rounds", "epochs")
 
@@ -60,26 +73,26 @@ def train(config: ValueConfig, folder: Path, first: Path | None) -> None:
         config: The run.
         folder: The run folder; gets the samples, the value and the losses of each round, and the
             last value.
-        first: The value that leads the games of the first round; None for none.
+        first: The value that helps in the first round; None for none.
     """
     torch.set_num_threads(config.threads)
-    network = no_network() if first is None else read_network(first)
+    network = None if first is None else read_network(first)
     for number in range(1, config.rounds + 1):
         path = folder / f"value-{number}.npz"
         if not path.exists():
             label(config, network, number, folder)
-            write_network(path, fit_round(config, number, folder))
+            write_network(path, fit_round(config, network, number, folder))
         # In half precision, and so the same as after a restart.
         network = read_network(path)
-    write_network(folder / VALUE_FILE, network)
+    write_network(folder / VALUE_FILE, read_network(path))
 
 
-def label(config: ValueConfig, network: Network, number: int, folder: Path) -> None:
+def label(config: ValueConfig, network: Network | None, number: int, folder: Path) -> None:
     """Makes the samples of a round; those that are in the run folder already are kept.
 
     Args:
         config: The run.
-        network: Leads the games.
+        network: The value that helps the planner.
         number: The round, from 1.
         folder: The run folder.
     """
@@ -88,8 +101,7 @@ def label(config: ValueConfig, network: Network, number: int, folder: Path) -> N
         for chunk in range(CHUNKS):
             path = _chunk_file(folder, number, chunk)
             if not path.exists():
-                samples = _label_chunk(variant, network, size, (config.seed, number, chunk))
-                _write_samples(path, samples)
+                _write_samples(path, _label_chunk(config, network, size, (number, chunk)))
             bar.update(size)
 
 
@@ -101,23 +113,30 @@ def _write_samples(path: Path, samples: Samples) -> None:
     write_whole(path, lambda file: np.savez_compressed(file, **samples._asdict()))
 
 
-def _label_chunk(variant: Variant, network: Network, n: int, seed: tuple[int, ...]) -> Samples:
-    """Makes about `n` samples, on deals and with draws that the seed fixes."""
-    rng = np.random.default_rng(seed)
+def _label_chunk(
+    config: ValueConfig, network: Network | None, n: int, place: tuple[int, int]
+) -> Samples:
+    """Makes about `n` samples, on deals and with draws that the seed and the place fix."""
+    rng = np.random.default_rng((config.seed, *place))
     train_deals = SPLITS["train"]
     # A game gives many samples, so that these deals are enough.
     deals = rng.integers(train_deals.start, train_deals.stop, n)
-    streams = rng.integers(2**64, size=2, dtype=np.uint64)
-    room = new_samples(n)
-    n_samples, _ = label_plans(
-        new_room(), lore_of(variant, network), new_candidates(), deals, room,
-        np.zeros(N_CARDS, np.uint8), streams,
-    )  # fmt: skip
+    samples = new_samples(n)
+    if config.labels == OUTCOMES:
+        seed = int(rng.integers(2**32))
+        player = RevealSearchAgent(config.variants[0], PLAYED, seed, network or no_network())
+        n_samples = label_outcomes(player, deals.tolist(), samples, rng)
+    else:
+        streams = rng.integers(2**64, size=2, dtype=np.uint64)
+        n_samples, _ = label_plans(
+            new_room(), lore_of(config.variants[0], network or no_network()), new_candidates(),
+            deals, samples, np.zeros(N_CARDS, np.uint8), streams,
+        )  # fmt: skip
     return Samples(
-        tokens=room.tokens[: room.starts[n_samples]],
-        starts=room.starts[: n_samples + 1],
-        features=room.features[:n_samples],
-        labels=room.labels[:n_samples],
+        tokens=samples.tokens[: samples.starts[n_samples]],
+        starts=samples.starts[: n_samples + 1],
+        features=samples.features[:n_samples],
+        labels=samples.labels[:n_samples],
     )
 
 
@@ -131,11 +150,13 @@ def read_samples(number: int, folder: Path) -> tuple[Samples, Samples]:
     return join_samples(parts[0]), join_samples(parts[1])
 
 
-def fit_round(config: ValueConfig, number: int, folder: Path) -> Network:
+def fit_round(config: ValueConfig, network: Network | None, number: int, folder: Path) -> Network:
     """Fits the value of a round, and leaves the losses in the run folder.
 
     Args:
         config: The run.
+        network: What it starts from, with outcomes, of which there are few; None for random
+            weights.
         number: The round, from 1.
         folder: The run folder.
     """
@@ -155,9 +176,9 @@ def fit_round(config: ValueConfig, number: int, folder: Path) -> Network:
             logger.dump(n_seen)
             bar.update(100 * n_seen / (config.epochs * n) - bar.n)
 
-        network = fit(
+        fitted = fit(
             samples, held_out, config.epochs, config.batch_size, config.learning_rate,
-            config.seed, note,
+            config.seed, network if config.labels == OUTCOMES else None, note,
         )  # fmt: skip
     logger.close()
     about = {
@@ -167,7 +188,7 @@ def fit_round(config: ValueConfig, number: int, folder: Path) -> Network:
         "losses": losses,
     }
     write_json(_losses_file(folder, number), about)
-    return network
+    return fitted
 
 
 def _losses_file(folder: Path, number: int) -> Path:

@@ -108,6 +108,17 @@ def test_the_best_epoch_is_kept():
     assert loss_of(network, held_out) == pytest.approx(min(losses), abs=1e-4)
 
 
+def test_fitting_goes_on_from_a_value():
+    samples, held_out = draw_samples(3000, seed=2), draw_samples(500, seed=3)
+    network = fit(samples, held_out, epochs=6, batch_size=100, learning_rate=5e-3)
+    module = ValueModule()
+    module.load(network)
+    assert all(np.array_equal(a, b) for a, b in zip(module.export(), network, strict=True))
+    little = {"epochs": 1, "batch_size": 1000, "learning_rate": 1e-4}
+    on, anew = (fit(samples, held_out, **little, first=first) for first in (network, None))
+    assert loss_of(on, held_out) < loss_of(anew, held_out) - 0.1
+
+
 def test_samples_are_joined():
     whole, parts = draw_samples(7, seed=6), [draw_samples(7, seed=6), draw_samples(3, seed=7)]
     joined = join_samples(parts)
@@ -163,6 +174,19 @@ def test_the_samples_are_of_many_games_and_whole_chunks_are_held_out(run):
     assert len(firsts) == 2 * CHUNKS
 
 
+@plays
+def test_the_planner_labels_its_own_games_after_the_greedy_players(tmp_path: Path) -> None:
+    arguments = ["--recipe", "value-outcomes", "--short", "--variant", "australian"]
+    folder = main([*arguments, "--out", str(tmp_path / "run")])
+    stages = [folder / "1-value", folder / "2-value"]
+    for number in (1, 2):
+        first, second = (read_samples(number, stage)[0] for stage in stages)
+        assert len(np.unique(first.labels)) == 5
+        assert np.unique(second.labels).tolist() == [0, 1]
+    values = [(stage / "value.npz").read_bytes() for stage in stages]
+    assert values[0] != values[1] == (folder / "value.npz").read_bytes()
+
+
 @pytest.mark.slow
 @plays
 def test_a_killed_run_goes_on_as_if_nothing_had_happened(run, tmp_path):
@@ -196,6 +220,7 @@ def test_a_killed_run_goes_on_as_if_nothing_had_happened(run, tmp_path):
         (["--variant", "yukon,russian"], "a value is of one variant"),
         (["--samples", "10"], "samples must be at least 1000"),
         (["--rounds", "0"], "rounds must be at least 1"),
+        (["--labels", "hopes"], "labels are rollouts or outcomes, not 'hopes'"),
         (["--width", "16"], "value has no option width"),
     ],
 )
