@@ -36,25 +36,26 @@ def draw_curve(
         times, _, rates = zip(*training, strict=True)
         axes.plot(times, [100 * share for share in rates], alpha=0.7, label=rate)
     for variant, points in validation.items():
-        _draw_validation(axes, variant, points)
+        games = points[-1][3]
+        label = f"{variant}: {games:,} validation deals won, likeliest move, 95 % interval"
+        draw_validation(axes, points, label)
     axes.set(xlabel="seconds", ylabel="%", title=title)
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
-    axes.legend(loc="lower right")
+    figure.legend(loc="outside lower center")
     curves = [curve for curve in (training, *validation.values()) if curve]
     seconds, steps = max((curve[-1][:2] for curve in curves), default=(0.0, 0))
     _add_steps(axes, seconds, steps)
     write_whole(path, lambda file: figure.savefig(file, format="png", dpi=150))
 
 
-def _draw_validation(axes: Axes, variant: str, validation: Sequence[ValidationPoint]) -> None:
+def draw_validation(axes: Axes, validation: Sequence[ValidationPoint], label: str) -> None:
     """Draws the deterministic player's win rates with their 95 % intervals."""
     seconds = [point[0] for point in validation]
     rates = [100 * wins / games for _, _, wins, games in validation]
     intervals = [wilson_interval(wins, games) for _, _, wins, games in validation]
     below = [max(0.0, rate - 100 * low) for rate, (low, _) in zip(rates, intervals, strict=True)]
     above = [max(0.0, 100 * high - rate) for rate, (_, high) in zip(rates, intervals, strict=True)]
-    label = f"{variant}: {validation[-1][3]} validation deals won, likeliest move, 95 % interval"
     axes.errorbar(seconds, rates, yerr=(below, above), marker="o", capsize=3, label=label)
 
 

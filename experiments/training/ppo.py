@@ -252,5 +252,7 @@ def train(config: PPOConfig, folder: Path, first: Path | None) -> Progress:
         load_network(first, trainer.network)
     read_checkpoint(folder, trainer.restore)
     trainer.run()
-    draw(config, trainer.progress, folder, "training games won")
+    # With a solver, other deals than those of the validation.
+    kind = " on deals that can be won" if config.solver_states else ""
+    draw(config, trainer.progress, folder, f"training games won{kind}, moves drawn")
     return trainer.progress
