@@ -81,19 +81,22 @@ def _read_curve(folder: Path) -> Curve:
 def draw(curves: list[Curve], path: Path) -> None:
     """Draws a panel for each run."""
     figure = Figure(figsize=(4 * len(curves), 3.6), layout="constrained")
-    for axes, curve in zip(figure.subplots(1, len(curves), squeeze=False)[0], curves, strict=True):
+    panels = figure.subplots(1, len(curves), squeeze=False)[0]
+    for axes, curve in zip(panels, curves, strict=True):
         _draw_panel(axes, curve)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     write_whole(path, lambda file: figure.savefig(file, format="png", dpi=120))
 
 
 def _draw_panel(axes: Axes, curve: Curve) -> None:
     # The first point is of random weights.
-    draw_validation(axes, curve.points[1:], f"{curve.name}, 95 % interval")
+    draw_validation(axes, curve.points[1:], "the policy, 95 % interval")
     games = curve.points[-1][3]
-    axes.axhline(100 * curve.greedy / games, color="black", linestyle="--", label="greedy player")
+    axes.axhline(
+        100 * curve.greedy / games, color="black", linestyle="--", label="the greedy player"
+    )
     axes.set(xlabel="seconds", ylabel="% won", title=f"{curve.variant.title}, {games:,} deals")
     axes.grid(alpha=0.3)
-    axes.legend(loc="lower right", fontsize="small")
 
 
 def write_page(curves: list[Curve]) -> str:
