@@ -1,19 +1,24 @@
 """Networks as policies: what they may choose, what they may see, how they are kept."""
 
+from pathlib import Path
 from typing import cast
 
 import numpy as np
 import pytest
 import torch
+from helpers import COMPILED
 from sb3_contrib.common.maskable.distributions import MaskableCategorical
 
 import agents
 from agents.errors import AgentError
+from agents.greedy import WEIGHTS
 from agents.mixed_vec_env import MixedSB3VecEnv
 from agents.networks import NETWORKS
 from agents.policy import PolicyAgent
 from agents.ppo import NetworkPolicy
+from agents.random_agent import RandomAgent
 from agents.sb3_vec_env import YukonSB3VecEnv
+from yukon_env.evaluation import evaluate
 from yukon_env.game import Game
 from yukon_env.variants import VARIANTS
 
@@ -236,3 +241,12 @@ def test_one_network_serves_all_variants(network):
         batch = positions(variant, n=3)
         actions = PolicyAgent(variant, one).act(batch["observation"], batch["action_mask"])
         assert batch["action_mask"][np.arange(3), actions].all()
+
+
+@pytest.mark.skipif(not COMPILED, reason="dozens of games")
+@pytest.mark.parametrize("path", sorted(WEIGHTS.glob("policy-*.pt")), ids=lambda path: path.stem)
+def test_the_policies_that_come_along_play_far_better_than_chance(path: Path) -> None:
+    variant = path.stem.removeprefix("policy-")
+    agent = agents.load(f"policy:{variant}")
+    won = [evaluate(who, variant, range(10_000, 10_060)).won for who in (agent, RandomAgent(0))]
+    assert won[0].sum() > 2 * won[1].sum() + 5
