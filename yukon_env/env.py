@@ -9,20 +9,18 @@ import numpy as np
 from yukon_env.cards import N_CARDS
 from yukon_env.deals import stream_of_seed
 from yukon_env.engine.batch import (
-    EPISODE,
     draw_games,
     first_illegal,
     observe_games,
     potentials,
     step_games,
 )
-from yukon_env.engine.state import N_ACTIONS, ROW, compile_rules, new_games
+from yukon_env.engine.state import N_ACTIONS, ROW
 from yukon_env.episodes import (
     Deals,
     IllegalAction,
     Settings,
     action_space,
-    check_state,
     observation_space,
     raise_illegal,
     read_options,
@@ -30,6 +28,7 @@ from yukon_env.episodes import (
 )
 from yukon_env.errors import MoveError, YukonError
 from yukon_env.game import ONE_GAME, Game
+from yukon_env.kept_games import KeptGames
 from yukon_env.rendering.ansi import draw_game
 from yukon_env.variants import Variant, get_variant
 
@@ -37,7 +36,7 @@ from yukon_env.variants import Variant, get_variant
 INT8 = np.dtype(np.int8)
 
 
-class YukonEnv(gym.Env[np.ndarray, np.int64]):
+class YukonEnv(KeptGames, gym.Env[np.ndarray, np.int64]):
     """A patience of the Yukon family.
 
     ## Description
@@ -108,26 +107,19 @@ class YukonEnv(gym.Env[np.ndarray, np.int64]):
     ) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise YukonError(f"render_mode is 'ansi' or None, not {render_mode!r}")
-        self.variant = get_variant(variant)
         self.render_mode = render_mode
         self.observation_space = observation_space()
         self.action_space = action_space()
-        self._settings = Settings.of(
+        settings = Settings.of(
             deals=deals,
             perfect_information=perfect_information,
             illegal_action=illegal_action,
             shaping=shaping,
             discount=discount,
         )
-        self._rules = compile_rules(self.variant)
-        self._games = new_games(1)
-        self._episodes = np.zeros(1, EPISODE)
+        self._make_games(1, get_variant(variant), settings)
         self._actions = np.zeros(1, np.int64)
         self._seeded = False
-        # What the kernels of `engine.batch` begin their arguments with.
-        self._arrays = (
-            self._games, self._episodes, self._rules, self._settings.record, self._settings.pool,
-        )  # fmt: skip
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
@@ -220,8 +212,7 @@ class YukonEnv(gym.Env[np.ndarray, np.int64]):
         With perfect information it is the true one; otherwise its hidden cards are unknown until
         it is determinized.
         """
-        game = Game.of_record(self.variant, self._games)
-        return game if self.perfect_information else game.as_seen()
+        return self._game(0)
 
     def render(self) -> str | None:
         """The board as text, for `render_mode="ansi"`; it shows what the player may see."""
@@ -229,11 +220,6 @@ class YukonEnv(gym.Env[np.ndarray, np.int64]):
             gym.logger.warn("render() needs a render_mode; make the environment with 'ansi'")
             return None
         return draw_game(self.game())
-
-    @property
-    def perfect_information(self) -> bool:
-        """Whether hidden cards are shown."""
-        return bool(self._settings.record["perfect_information"][0])
 
     def paid_shaping(self) -> float:
         """What `shaping` has paid for the present position.
@@ -245,27 +231,7 @@ class YukonEnv(gym.Env[np.ndarray, np.int64]):
         record = self._settings.record
         return float(record["shaping"][0] * record["discount"][0] * values[0])
 
-    @property
-    def records(self) -> np.ndarray:
-        """The games as the engine keeps them (dtype GAME), hidden cards included; not a copy."""
-        return self._games
-
-    def save_state(self) -> dict[str, Any]:
-        """The whole state, hidden cards and random stream included, for `restore_state`."""
-        return {
-            "variant": self.variant,
-            "games": self._games.copy(),
-            "episodes": self._episodes.copy(),
-        }
-
     def restore_state(self, state: Mapping[str, Any]) -> None:
-        """Goes back to a saved state, also one of another environment of the same variant.
-
-        Raises:
-            YukonError: The state is no saved one, of another variant, or of another number of
-                games.
-        """
-        check_state(state, self.variant, self._games, self._episodes)
-        self._games[:] = state["games"]
-        self._episodes[:] = state["episodes"]
+        """Goes back to a saved state; see `KeptGames.restore_state`."""
+        super().restore_state(state)
         self._seeded = True

@@ -175,23 +175,3 @@ def raise_illegal(variant: Variant, game: np.ndarray, action: int) -> None:
     """
     view = Game.of_record(variant, game)
     raise MoveError(f"{view.move(action)} is illegal: {view.explain_illegal(action)}")
-
-
-def check_state(state: Mapping[str, Any], variant: Variant, *arrays: np.ndarray) -> None:
-    """Checks a saved state before it is restored over `arrays`: games, episodes and more.
-
-    Raises:
-        YukonError: It is no saved state, of another variant, or of another number of games.
-    """
-    saved_of = state.get("variant") if isinstance(state, Mapping) else None
-    if not isinstance(saved_of, Variant):
-        raise YukonError("this is no state that save_state gave")
-    if saved_of != variant:
-        # Two variants of one key differ in something else, so the whole of them is told.
-        raise YukonError(f"the state is of {saved_of!r}, this environment of {variant!r}")
-    for name, array in zip(("games", "episodes", "sampler"), arrays, strict=False):
-        saved = state.get(name)
-        if not isinstance(saved, np.ndarray) or saved.dtype != array.dtype:
-            raise YukonError(f"this is no state that save_state gave: its {name} are not there")
-        if saved.shape != array.shape:
-            raise YukonError(f"the state holds {len(saved)} games, this environment {len(array)}")

@@ -22,7 +22,7 @@ from yukon_env.engine.batch import (
     step_games,
 )
 from yukon_env.engine.crew import Crew
-from yukon_env.engine.state import N_ACTIONS, ROW, compile_rules, new_games
+from yukon_env.engine.state import N_ACTIONS, ROW
 from yukon_env.env import YukonEnv
 from yukon_env.episodes import (
     MAX_EPISODE_STEPS,
@@ -32,7 +32,6 @@ from yukon_env.episodes import (
     action_space,
     check_count,
     check_options,
-    check_state,
     observation_space,
     raise_illegal,
     read_options,
@@ -40,6 +39,7 @@ from yukon_env.episodes import (
 )
 from yukon_env.errors import MoveError, YukonError
 from yukon_env.game import Game
+from yukon_env.kept_games import KeptGames
 from yukon_env.rendering.ansi import draw_game
 from yukon_env.variants import Variant, get_variant
 
@@ -48,7 +48,7 @@ RESULTS = ("reward", "terminated", "truncated", "deal", "won", "illegal")
 INFOS = ("action_mask", "deal", "is_success", "illegal_action")
 
 
-class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
+class YukonVectorEnv(KeptGames, VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     """`num_envs` games of one variant, stepped by one compiled call.
 
     Its outputs equal those of `SyncVectorEnv` over `YukonEnv`s (each in a `TimeLimit`) with the
@@ -99,7 +99,6 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         if render_mode not in (None, *YukonEnv.metadata["render_modes"]):
             raise YukonError(f"render_mode is 'ansi' or None, not {render_mode!r}")
         self.num_envs = num_envs
-        self.variant = get_variant(variant)
         self.autoreset_mode = _read_autoreset_mode(autoreset_mode)
         self.metadata = {**YukonEnv.metadata, "autoreset_mode": self.autoreset_mode}
         self.copy = copy
@@ -110,7 +109,7 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self.single_action_space = action_space()
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._settings = Settings.of(
+        settings = Settings.of(
             deals=deals,
             perfect_information=perfect_information,
             illegal_action=illegal_action,
@@ -119,13 +118,7 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             max_episode_steps=max_episode_steps,
             reset_on_step=self.autoreset_mode == AutoresetMode.NEXT_STEP,
         )
-        self._rules = compile_rules(self.variant)
-        self._games = new_games(num_envs)
-        self._episodes = np.zeros(num_envs, EPISODE)
-        # What the kernels of `engine.batch` begin their arguments with.
-        self._arrays = (
-            self._games, self._episodes, self._rules, self._settings.record, self._settings.pool,
-        )  # fmt: skip
+        self._make_games(num_envs, get_variant(variant), settings)
         # Without copies, what a player sees is shown where the engine keeps it.
         self._shows_records = not copy and not perfect_information
         self._all = np.ones(num_envs, np.bool_)
@@ -236,8 +229,7 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     def game(self, index: int) -> Game:
         """A copy of one game as a player may know it (see `YukonEnv.game`)."""
-        game = Game.of_record(self.variant, self._games[index : index + 1])
-        return game if self._settings.record["perfect_information"][0] else game.as_seen()
+        return self._game(index)
 
     def render(self) -> tuple[str, ...] | None:
         """The boards as text, for `render_mode="ansi"`; they show what the player may see."""
@@ -245,33 +237,14 @@ class YukonVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             return None
         return tuple(draw_game(self.game(index)) for index in range(self.num_envs))
 
-    @property
-    def records(self) -> np.ndarray:
-        """The games as the engine keeps them (dtype GAME), hidden cards included; not a copy."""
-        return self._games
-
-    def save_state(self) -> dict[str, Any]:
-        """The whole state, hidden cards and random streams included, for `restore_state`."""
-        return {
-            "variant": self.variant,
-            "games": self._games.copy(),
-            "episodes": self._episodes.copy(),
-            "sampler": self._sampler.copy(),
-        }
-
     def restore_state(self, state: Mapping[str, Any]) -> None:
-        """Goes back to a saved state, also one of another environment of the same variant.
-
-        Raises:
-            YukonError: The state is no saved one, of another variant, or of another number of
-                games.
-        """
-        check_state(state, self.variant, self._games, self._episodes, self._sampler)
-        self._games[:] = state["games"]
-        self._episodes[:] = state["episodes"]
-        self._sampler[:] = state["sampler"]
+        """Goes back to a saved state; see `KeptGames.restore_state`."""
+        super().restore_state(state)
         self._seeded[:] = True
         self._all_seeded = True
+
+    def _state(self) -> dict[str, np.ndarray]:
+        return {**super()._state(), "sampler": self._sampler}
 
     def close_extras(self, **kwargs: Any) -> None:
         """Ends the threads."""
