@@ -1,8 +1,8 @@
 """How far learning comes: `python -m experiments.learning`.
 
 Draws the learning curves of the runs in `experiments/results/learning/` (a folder for each, with
-the `run.json` that training left, and the validation part of its `learning_curve.json`), beside the greedy player on the same
-validation deals, and writes the page there.
+the `run.json` that training left, and the validation part of its `learning_curve.json`), beside the
+greedy player on the same validation deals, and writes the page there.
 """
 
 import json
