@@ -1,6 +1,5 @@
 """Many games as one Gymnasium vector environment, compiled."""
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -116,7 +115,7 @@ class YukonVectorEnv(KeptGames, VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             shaping=shaping,
             discount=discount,
             max_episode_steps=max_episode_steps,
-            reset_on_step=self.autoreset_mode == AutoresetMode.NEXT_STEP,
+            reset_on_step=self.autoreset_mode is AutoresetMode.NEXT_STEP,
         )
         self._make_games(num_envs, get_variant(variant), settings)
         # Without copies, what a player sees is shown where the engine keeps it.
@@ -197,7 +196,7 @@ class YukonVectorEnv(KeptGames, VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self._read_results()
         rewards, terminated, truncated = self._results[:3]
         infos = {}
-        if self.autoreset_mode == AutoresetMode.SAME_STEP:
+        if self.autoreset_mode is AutoresetMode.SAME_STEP:
             over = terminated | truncated
             if over.any():
                 rewards, terminated, truncated = (part.copy() for part in self._results[:3])
@@ -310,7 +309,7 @@ class YukonVectorEnv(KeptGames, VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
                 f"not {actions.dtype} of shape {actions.shape}"
             )
         actions = np.ascontiguousarray(actions, np.int64)
-        if self.autoreset_mode == AutoresetMode.DISABLED:
+        if self.autoreset_mode is AutoresetMode.DISABLED:
             self._check_none_over()
         if self._settings.raise_illegal:
             self._check_numbers(actions)
@@ -319,7 +318,7 @@ class YukonVectorEnv(KeptGames, VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     def _check_numbers(self, actions: np.ndarray) -> None:
         """Checks that all are numbers of actions, but for games that will be dealt anew."""
-        if self.autoreset_mode == AutoresetMode.NEXT_STEP:
+        if self.autoreset_mode is AutoresetMode.NEXT_STEP:
             actions = actions[~self._over()]
         for action in actions[~_which_are_actions(actions)]:
             raise MoveError(f"an action is a number from 0 to {N_ACTIONS - 1}, not {action}")
@@ -348,7 +347,7 @@ class YukonVectorEnv(KeptGames, VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         return step_games(*self._arrays, actions, self._observations, self._masks)
 
     def _threads(self) -> Crew:
-        if self._crew is None or self._crew.pid != os.getpid():
+        if self._crew is None or not self._crew.is_here:
             self._crew = Crew(self.num_threads, *self._arrays)
         return self._crew
 

@@ -62,6 +62,9 @@ class Crew:
         rules: RULES, shape (1,).
         settings: SETTINGS, shape (1,).
         pool: int64: the deal numbers to draw from.
+
+    Attributes:
+        is_here: False in a forked process, in which threads do not live on.
     """
 
     def __init__(
@@ -73,8 +76,7 @@ class Crew:
         settings: np.ndarray,
         pool: np.ndarray,
     ) -> None:
-        # Threads do not live on in a forked process.
-        self.pid = os.getpid()
+        self.is_here = True
         n_threads = min(n_threads, -(-len(games) // BLOCK))
         self._shared = np.full((n_threads + 2) * LINE, ALL)
         work = self._shared[-LINE:]
@@ -94,7 +96,8 @@ class Crew:
         for me, wake in enumerate(wakes, start=1):
             arguments = me, kept, self._asleep, wake
             Thread(target=_follow, args=arguments, name=THREAD_NAME, daemon=True).start()
-        self.close = weakref.finalize(self, _end, self.pid, self._shared, wakes)
+        self.close = weakref.finalize(self, _end, os.getpid(), self._shared, wakes)
+        _CREWS.add(self)
 
     def step(self, actions: np.ndarray, observations: np.ndarray, masks: np.ndarray) -> bool:
         """Does what `batch.step_games` does."""
@@ -120,6 +123,19 @@ class Crew:
             wait(self._shared, ALL)
             raise
         return status == DONE
+
+
+_CREWS: weakref.WeakSet[Crew] = weakref.WeakSet()
+
+
+def _leave_behind() -> None:
+    """Runs in a process that was just forked."""
+    for crew in _CREWS:
+        crew.is_here = False
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_behind)
 
 
 def _follow(me: int, kept: tuple[np.ndarray, ...], asleep: set[Event], wake: Event) -> None:
