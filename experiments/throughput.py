@@ -2,8 +2,8 @@
 
 Counting rule: legal random play; every step counts one game stepped, with its observation and
 mask written; drawing the random action and dealing new games are inside the measured time (for the
-single environment from random numbers drawn beforehand). Each figure is the best of several
-repetitions, since other processes only ever make a run slower.
+single environment from random numbers drawn beforehand). All are measured in turn, several times,
+and each figure is the best, since other processes only ever make a run slower.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from tqdm import tqdm
 
 from experiments.runs import provenance, write_json
 from yukon_env.engine.batch import EPISODE
@@ -28,8 +29,11 @@ from yukon_env.episodes import MAX_EPISODE_STEPS
 from yukon_env.variants import VARIANTS
 from yukon_env.vector_env import YukonVectorEnv
 
-REPETITIONS = 5
+REPETITIONS = 10
 OBSERVATION_BYTES = 52 * 3
+
+# Takes some steps, and returns how many.
+Loop = Callable[[], int]
 
 IMPORT = "import time; t = time.perf_counter(); import yukon_env; print(time.perf_counter() - t)"
 FIRST_STEP = (
@@ -47,26 +51,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(__doc__.split("\n\n")[1].replace("\n", " "))
     print(f"{variant.title}; {_machine()}\n")
 
-    def vector(num_envs: int, **kwargs: Any) -> Callable[[float], float]:
-        return lambda seconds: measure_vector(variant.key, num_envs, seconds, **kwargs)
-
-    many = f"{args.num_envs:,}"
-    rates: dict[str, Callable[[float], float]] = {
-        f"YukonVectorEnv, {many} games, 1 thread, copy=False": vector(args.num_envs, copy=False),
-        f"YukonVectorEnv, {many} games, 2 threads, copy=False": vector(
-            args.num_envs, copy=False, num_threads=2
+    many = f"YukonVectorEnv, {args.num_envs:,} games"
+    loops = {
+        f"{many}, 1 thread, copy=False": vector_loop(variant.key, args.num_envs, copy=False),
+        f"{many}, 2 threads, copy=False": vector_loop(
+            variant.key, args.num_envs, copy=False, num_threads=2
         ),
-        f"YukonVectorEnv, {many} games, 1 thread": vector(args.num_envs),
-        f"YukonVectorEnv, {many} games, 2 threads": vector(args.num_envs, num_threads=2),
-        "YukonEnv, unwrapped": lambda seconds: measure_single(variant.key, seconds),
-        "SyncVectorEnv over YukonEnv, 64 games": lambda seconds: measure_sync(
-            variant.env_id, 64, seconds
-        ),
+        f"{many}, 1 thread": vector_loop(variant.key, args.num_envs),
+        f"{many}, 2 threads": vector_loop(variant.key, args.num_envs, num_threads=2),
+        "YukonEnv, unwrapped": single_loop(variant.key),
+        "SyncVectorEnv over YukonEnv, 64 games": sync_loop(variant.env_id, 64),
     }
-    measured = {}
-    for name, measure in rates.items():
-        measured[name] = measure(args.seconds)
-        print(f"{name:<58} {measured[name]:>14,.0f} steps/s", flush=True)
+    measured = measure_rates(loops, args.seconds)
+    for name, rate in measured.items():
+        print(f"{name:<58} {rate:>14,.0f} steps/s")
     starts = measure_start()
     for name, seconds in starts.items():
         print(f"{name:<58} {seconds:>14.2f} s")
@@ -87,44 +85,49 @@ def _parse_args(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def best_rate(step: Callable[[], int], seconds: float) -> float:
-    """Calls `step`, which returns how many steps it took, and returns the best steps a second."""
-    _rate(step, seconds / 2)
-    return max(_rate(step, seconds) for _ in range(REPETITIONS))
+def measure_rates(loops: dict[str, Loop], seconds: float) -> dict[str, float]:
+    """Runs loops in turn, and returns the best steps a second of each."""
+    best = dict.fromkeys(loops, 0.0)
+    with tqdm(total=(1 + REPETITIONS) * len(loops), unit="run", leave=False) as bar:
+        for repetition in range(1 + REPETITIONS):
+            for name, loop in loops.items():
+                rate = _rate(loop, seconds)
+                # The first time warms up.
+                best[name] = max(best[name], rate) if repetition else 0.0
+                bar.update()
+    return best
 
 
-def _rate(step: Callable[[], int], seconds: float) -> float:
+def _rate(loop: Loop, seconds: float) -> float:
     steps = 0
     start = time.perf_counter()
     while (elapsed := time.perf_counter() - start) < seconds:
-        steps += step()
+        steps += loop()
     return steps / elapsed
 
 
-def measure_vector(variant: str, num_envs: int, seconds: float, **kwargs: Any) -> float:
-    """Steps a second of the native vector environment."""
+def vector_loop(variant: str, num_envs: int, **kwargs: Any) -> Loop:
+    """Steps the native vector environment."""
     env = YukonVectorEnv(num_envs, variant, **kwargs)
     env.reset(seed=0)
 
-    def step() -> int:
+    def loop() -> int:
         for _ in range(10):
             env.step(env.sample_legal_actions())
         return 10 * num_envs
 
-    rate = best_rate(step, seconds)
-    env.close()
-    return rate
+    return loop
 
 
-def measure_single(variant: str, seconds: float) -> float:
-    """Steps a second of one environment; its random numbers are drawn in blocks beforehand."""
+def single_loop(variant: str) -> Loop:
+    """Steps one environment; its random numbers are drawn in blocks beforehand."""
     env = YukonEnv(variant)
     env.reset(seed=0)
     legal, n_legal = env.records["legal"][0], env.records["n_legal"]
     draws = np.random.default_rng(0).random(4096).tolist()
     state = {"steps": 0}
 
-    def step() -> int:
+    def loop() -> int:
         for draw in draws:
             action = legal.item(int(draw * n_legal.item()))
             _, _, terminated, _, _ = env.step(action)
@@ -134,22 +137,22 @@ def measure_single(variant: str, seconds: float) -> float:
                 state["steps"] = 0
         return len(draws)
 
-    return best_rate(step, seconds)
+    return loop
 
 
-def measure_sync(env_id: str, num_envs: int, seconds: float) -> float:
-    """Steps a second of Gymnasium's own vector environment over the single one."""
+def sync_loop(env_id: str, num_envs: int) -> Loop:
+    """Steps Gymnasium's own vector environment over the single one."""
     env = gym.make_vec(env_id, num_envs=num_envs, vectorization_mode="sync")
     _, infos = env.reset(seed=0)
     rng = np.random.default_rng(0)
     state = {"masks": infos["action_mask"]}
 
-    def step() -> int:
+    def loop() -> int:
         actions = (rng.random(state["masks"].shape) * state["masks"]).argmax(axis=1)
         state["masks"] = env.step(actions)[-1]["action_mask"]
         return num_envs
 
-    return best_rate(step, seconds)
+    return loop
 
 
 def measure_start() -> dict[str, float]:
