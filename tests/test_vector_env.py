@@ -300,6 +300,23 @@ def test_threads_end_with_their_environment(ending: str) -> None:
 
 
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+def test_threads_find_all_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    follow, callers = crew.follow, []
+
+    def note(me: int, shared: np.ndarray) -> bool:
+        callers.append(threading.current_thread())
+        return follow(me, shared)
+
+    monkeypatch.setattr(crew, "follow", note)
+    envs = YukonVectorEnv(300, num_threads=3)
+    envs.reset(seed=1)
+    rollout(envs, 2)
+    assert callers[0] is threading.main_thread()
+    envs.close()
+    wait_until(lambda: not helpers())
+
+
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
 def test_threads_sleep_when_there_is_no_work_and_wake_for_more() -> None:
     envs, twin = YukonVectorEnv(500, num_threads=3), YukonVectorEnv(500)
     for each in (envs, twin):

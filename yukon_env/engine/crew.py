@@ -78,7 +78,7 @@ class Crew:
     ) -> None:
         self.is_here = True
         n_threads = min(n_threads, -(-len(games) // BLOCK))
-        self._shared = np.full((n_threads + 2) * LINE, ALL)
+        self._shared = np.full((n_threads + 2) * LINE, ENDED)
         work = self._shared[-LINE:]
         for place, array in (
             (GAMES, games),
@@ -89,6 +89,10 @@ class Crew:
         ):
             work[place] = array.ctypes.data
         work[N_GAMES], work[N_POOL] = len(games), len(pool)
+        if n_threads > 1:
+            # A thread that compiled it itself could not be ended before it had done so.
+            follow(1, self._shared)
+        self._shared[:-LINE] = ALL
         # Where the addresses point to must live as long as the threads.
         kept = self._shared, games, episodes, rules, settings, pool
         self._asleep: set[Event] = set()
