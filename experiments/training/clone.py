@@ -96,7 +96,12 @@ class CloneConfig(PolicyConfig):
 
 
 def _load_agent(name: str, variant: Variant, seed: int) -> agents.Agent:
-    return agents.load(name.replace("{variant}", variant.key), seed)
+    return agents.load(_named(name, variant), seed)
+
+
+def _named(name: str, variant: Variant) -> str:
+    """The name for a game, where `{variant}` stands for it."""
+    return name.replace("{variant}", variant.key)
 
 
 def record(config: CloneConfig, variant: Variant, network: Network, folder: Path) -> Decisions:
@@ -110,7 +115,8 @@ def record(config: CloneConfig, variant: Variant, network: Network, folder: Path
     """
     numbers = np.array(SPLITS["train"][: config.deals])
     parts = []
-    with tqdm(total=len(numbers), desc=f"{config.teacher} on {variant.key}", unit="deal") as bar:
+    teacher = _named(config.teacher, variant)
+    with tqdm(total=len(numbers), desc=f"{teacher} on {variant.key}", unit="deal") as bar:
         for start in range(0, len(numbers), CHUNK):
             chunk = numbers[start : start + CHUNK]
             path = folder / f"decisions-{variant.key}-{start}.npz"
@@ -173,7 +179,8 @@ class Trainer:
         """Trains up to the limits of the configuration, and writes all results."""
         clock = time.monotonic() - self.progress.seconds
         kept = self.progress.seconds if self.progress.validation else -math.inf
-        with new_bar(f"cloning {self.config.teacher}", self._share) as bar:
+        names = dict.fromkeys(_named(self.config.teacher, each) for each in self.config.variants)
+        with new_bar(f"cloning {', '.join(names)}", self._share) as bar:
             while self._share < 1.0:
                 if self.progress.seconds - kept >= self.config.checkpoint_seconds:
                     kept = self.progress.seconds
