@@ -100,13 +100,13 @@ def draw(curves: list[Curve], path: Path) -> None:
 
 
 def _draw_panel(axes: Axes, curve: Curve) -> None:
-    games = curve.points[-1][3]
+    _, _, wins, games = curve.points[-1]
     draw_validation(axes, curve.points, "the policy, 95 % interval")
     greedy = 100 * curve.greedy / games
     axes.axhline(greedy, color="black", linestyle="--", label="the greedy player")
     axes.set(xlabel="seconds", ylabel="% won", title=f"{curve.name}\n{curve.variant.key}")
     # Random weights win next to nothing, which is not worth the room.
-    axes.set_ylim(bottom=0.7 * greedy)
+    axes.set_ylim(bottom=0.7 * min(greedy, 100 * wins / games))
     axes.grid(alpha=0.3)
 
 
