@@ -7,8 +7,8 @@ the greedy player on the same validation deals, and writes the page there.
 
 import json
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -67,16 +67,23 @@ def main() -> None:
 def read_curves(folder: Path) -> list[Curve]:
     """Reads the curves of the runs in a folder, in the order of their names."""
     return [
-        _read_curve(path.parent.relative_to(folder), VARIANTS[key], points)
+        Curve(
+            name=str(path.parent.relative_to(folder)),
+            variant=VARIANTS[key],
+            points=[tuple(point) for point in points],
+            greedy=_count_greedy_wins(VARIANTS[key], games=points[-1][3]),
+        )
         for path in sorted(folder.rglob(CURVE_FILE))
         for key, points in json.loads(path.read_text())["validation"].items()
     ]
 
 
-def _read_curve(stage: Path, variant: Variant, points: list[list[Any]]) -> Curve:
-    deals = np.array(SPLITS["validation"][: points[-1][3]])
+# Many runs are validated on the same deals.
+@cache
+def _count_greedy_wins(variant: Variant, games: int) -> int:
+    deals = np.array(SPLITS["validation"][:games])
     won, _, _ = play_deals(variant, read_weights(weights_file(variant), variant), deals)
-    return Curve(str(stage), variant, [tuple(point) for point in points], int(won.sum()))
+    return int(won.sum())
 
 
 def read_commands(folder: Path) -> list[str]:

@@ -19,7 +19,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from tqdm import tqdm
+from tqdm import trange
 
 from experiments.runs import provenance, write_json
 from yukon_env.engine.batch import EPISODE
@@ -87,15 +87,12 @@ def _parse_args(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def measure_rates(loops: dict[str, Loop], seconds: float) -> dict[str, float]:
     """Runs loops in turn, and returns the best steps a second of each."""
-    best = dict.fromkeys(loops, 0.0)
-    with tqdm(total=(1 + REPETITIONS) * len(loops), unit="run", leave=False) as bar:
-        for repetition in range(1 + REPETITIONS):
-            for name, loop in loops.items():
-                rate = _rate(loop, seconds)
-                # The first time warms up.
-                best[name] = max(best[name], rate) if repetition else 0.0
-                bar.update()
-    return best
+    rounds = [
+        {name: _rate(loop, seconds) for name, loop in loops.items()}
+        for _ in trange(1 + REPETITIONS, unit="round", leave=False)
+    ]
+    # The first one warms up.
+    return {name: max(rates[name] for rates in rounds[1:]) for name in loops}
 
 
 def _rate(loop: Loop, seconds: float) -> float:
